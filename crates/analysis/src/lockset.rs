@@ -42,7 +42,7 @@ use rustc_hash::FxHashSet;
 use crate::{
     history::{Entry, Histories, conflicts},
     locksets::{ANY, EMPTY, LockSets},
-    order::{Order, Segment, Source, Synchronizers},
+    order::{Acquire, Order, Release, Segment, Source, Synchronizers},
     word::{State, Word},
 };
 
@@ -180,21 +180,15 @@ impl Machine {
     }
 
     /// A thread releases its clock into a synchronization object; one without a number gets it. Returns the number.
-    pub fn release(&mut self, thread: ThreadId, synchronizer: Option<u32>, has_accesses: bool) -> u32 {
+    pub fn release(&mut self, thread: ThreadId, synchronizer: Option<u32>, how: Release) -> u32 {
         let number = synchronizer.unwrap_or_else(|| self.synchronizers.add());
-        self.order.release(thread, self.synchronizers.get_mut(number), has_accesses);
+        self.order.release(thread, self.synchronizers.get_mut(number), how);
         number
     }
 
     /// A thread acquires the clock of a synchronization object. Returns whether this adds to what the thread knows.
-    pub fn acquire(
-        &mut self,
-        thread: ThreadId,
-        synchronizer: u32,
-        source: Source,
-        has_accesses: bool,
-    ) -> bool {
-        self.order.acquire(thread, self.synchronizers.get_mut(synchronizer), source, has_accesses)
+    pub fn acquire(&mut self, thread: ThreadId, synchronizer: u32, how: Acquire) -> bool {
+        self.order.acquire(thread, self.synchronizers.get_mut(synchronizer), how)
     }
 
     /// Forgets a synchronization object that no thread can reach any more. Its number is used again.
@@ -443,15 +437,13 @@ impl Machine {
             if !is_racing {
                 continue;
             }
-            // A volatile field or an atomic orders its own accesses, which are no movers nevertheless.
-            let unordered = mode.ignores_order
-                || if is_synchronizing {
-                    !self
-                        .coarse
-                        .is_before(self.order.span_of(earlier.segment), self.order.span_of(later.segment))
-                } else {
-                    !order.is_before(earlier.segment, later.segment)
-                };
+            // A volatile field or an atomic orders its own accesses, which are no movers nevertheless, unless the object that it
+            // belongs to was handed over.
+            let is_ordered = match is_synchronizing {
+                true => order.is_handed_over(earlier.segment, later.segment),
+                false => order.is_before(earlier.segment, later.segment),
+            };
+            let unordered = mode.ignores_order || !is_ordered;
             if best.is_none_or(|(other, wrote, _)| (unordered, earlier.wrote) > (other, wrote)) {
                 best = Some((unordered, earlier.wrote, earlier));
             }

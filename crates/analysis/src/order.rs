@@ -14,6 +14,8 @@
 //! - [`Order::sampling`] bounds the number of segments: beyond a number of boundaries, a thread divides its execution only at
 //!   every 16th, and then at every 256th one. Accesses after a release that began no segment count as before it, so that a
 //!   race may be taken for ordered, and never the other way round.
+//! - There is a second happens-before, by hand-over alone: starting and joining threads, tasks, queues and the like, without
+//!   volatile fields and atomics. The accesses to these order themselves, which says nothing about another run.
 
 use std::collections::VecDeque;
 
@@ -40,7 +42,31 @@ impl Source {
 
 /// The joined clocks of all threads that released one synchronization object.
 #[derive(Debug, Clone, Default)]
-pub struct Released(Clock);
+pub struct Released {
+    all: Clock,
+    /// What they knew by hand-over alone.
+    handed: Clock,
+}
+
+/// A release of a synchronization object.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Release {
+    /// Whether the object hands something over, unlike a volatile field or an atomic. One object may do both.
+    pub hands_over: bool,
+    /// Whether accesses are stamped with the current segment of the thread.
+    pub has_accesses: bool,
+}
+
+/// An acquire of a synchronization object.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Acquire {
+    /// What ordered the accesses, for reports.
+    pub source: Source,
+    /// Whether the object hands something over, unlike a volatile field or an atomic.
+    pub hands_over: bool,
+    /// Whether accesses are stamped with the current segment of the thread.
+    pub has_accesses: bool,
+}
 
 /// The clocks of synchronization objects by number.
 #[derive(Debug, Default)]
@@ -79,19 +105,45 @@ struct SegmentData {
     index: u32,
     /// For each other thread, the last segment that happens before this one; for the current segment of a thread, before its
     /// next operation. The thread itself has no entry, so that its segments can share a clock.
-    clock: Clock,
+    clocks: Clocks,
     span: Segment,
 }
 
+/// What a segment knows of other threads.
+#[derive(Debug, Clone, Default)]
+struct Clocks {
+    all: Clock,
+    /// By hand-over alone.
+    handed: Clock,
+}
+
+impl Clocks {
+    fn with(&self, thread: ThreadId, index: u32) -> Clocks {
+        Clocks { all: self.all.with(thread.0, index), handed: self.handed.with(thread.0, index) }
+    }
+
+    fn join(&self, all: &Clock, handed: &Clock) -> Clocks {
+        Clocks { all: self.all.join(all), handed: self.handed.join(handed) }
+    }
+}
+
 impl SegmentData {
-    /// The clock with the entry of this segment itself.
-    fn whole_clock(&self) -> Clock {
-        self.clock.with(self.thread.0, self.index)
+    /// The clocks with the entry of this segment itself.
+    fn whole_clocks(&self) -> Clocks {
+        self.clocks.with(self.thread, self.index)
     }
 
     /// Whether `other` happens before this segment, or is this segment.
     fn follows(&self, other: &SegmentData) -> bool {
-        let known = if other.thread == self.thread { self.index } else { self.clock.get(other.thread.0) };
+        let known =
+            if other.thread == self.thread { self.index } else { self.clocks.all.get(other.thread.0) };
+        known >= other.index
+    }
+
+    /// The same by hand-over alone.
+    fn is_handed(&self, other: &SegmentData) -> bool {
+        let known =
+            if other.thread == self.thread { self.index } else { self.clocks.handed.get(other.thread.0) };
         known >= other.index
     }
 }
@@ -139,48 +191,60 @@ impl Order {
 
     /// Adds a thread whose parent is not known.
     pub fn root(&mut self) -> ThreadId {
-        self.thread(Clock::default(), None)
+        self.thread(Clocks::default(), None)
     }
 
     /// `parent` starts a thread: the parent's operations so far happen before all operations of the child.
     pub fn start(&mut self, parent: ThreadId) -> ThreadId {
-        let child = self.thread(self.data(self.segment(parent)).whole_clock(), Some(Source::START));
+        let child = self.thread(self.data(self.segment(parent)).whole_clocks(), Some(Source::START));
         self.divide(parent, None);
         child
     }
 
     /// `thread` has joined `ended`: all operations of `ended` happen before those of `thread` from here on.
     pub fn join(&mut self, thread: ThreadId, ended: ThreadId) {
-        let clock = self.joined(thread, &self.data(self.segment(ended)).whole_clock());
-        self.divide(thread, Some(clock.clone()));
-        self.remember(thread, clock, Source::JOIN);
+        let last = self.data(self.segment(ended)).whole_clocks();
+        let clocks = self.data(self.segment(thread)).clocks.join(&last.all, &last.handed);
+        self.divide(thread, Some(clocks.clone()));
+        self.remember(thread, clocks.all, Source::JOIN);
     }
 
     /// `thread` releases its clock into a synchronization object: its operations so far happen before those of a thread that
-    /// acquires the object. `has_accesses` says whether accesses are stamped with the current segment.
-    pub fn release(&mut self, thread: ThreadId, into: &mut Released, has_accesses: bool) {
+    /// acquires the object.
+    pub fn release(&mut self, thread: ThreadId, into: &mut Released, how: Release) {
         let now = self.data(self.segment(thread));
         // Later accesses will be stamped with a segment that has none so far.
-        let index = if has_accesses { now.index } else { now.index - 1 };
-        into.0 = into.0.join(&now.clock.with(thread.0, index));
-        if has_accesses && self.is_divided(thread) {
+        let index = if how.has_accesses { now.index } else { now.index - 1 };
+        let Clocks { all, handed } = now.clocks.with(thread, index);
+        into.all = into.all.join(&all);
+        if how.hands_over {
+            into.handed = into.handed.join(&handed);
+        }
+        if how.has_accesses && self.is_divided(thread) {
             self.divide(thread, None);
         }
     }
 
     /// `thread` acquires the clock of a synchronization object. Returns whether this adds to what the thread knows.
-    pub fn acquire(&mut self, thread: ThreadId, from: &Released, source: Source, has_accesses: bool) -> bool {
+    pub fn acquire(&mut self, thread: ThreadId, from: &Released, how: Acquire) -> bool {
         let now = self.segment(thread);
-        if self.data(now).whole_clock().includes(&from.0) {
+        let whole = self.data(now).whole_clocks();
+        let is_new = !whole.all.includes(&from.all);
+        let is_handed = how.hands_over && !whole.handed.includes(&from.handed);
+        if !is_new && !is_handed {
             return false;
         }
-        let clock = self.joined(thread, &from.0);
-        if has_accesses && self.is_divided(thread) {
-            self.divide(thread, Some(clock.clone()));
+        let nothing = Clock::default();
+        let handed = if how.hands_over { &from.handed } else { &nothing };
+        let clocks = self.data(now).clocks.join(&from.all, handed);
+        if how.has_accesses && self.is_divided(thread) {
+            self.divide(thread, Some(clocks.clone()));
         } else {
-            self.segments[now.0 as usize].clock = clock.clone();
+            self.segments[now.0 as usize].clocks = clocks.clone();
         }
-        self.remember(thread, clock, source);
+        if is_new {
+            self.remember(thread, clocks.all, how.source);
+        }
         true
     }
 
@@ -209,6 +273,11 @@ impl Order {
     /// Whether `earlier` happens before `later`, by synchronization or by the order within one thread.
     pub fn is_before(&self, earlier: Segment, later: Segment) -> bool {
         self.data(later).follows(self.data(earlier))
+    }
+
+    /// Whether `earlier` happens before `later` by hand-over alone, or by the order within one thread.
+    pub fn is_handed_over(&self, earlier: Segment, later: Segment) -> bool {
+        self.data(later).is_handed(self.data(earlier))
     }
 
     /// What ordered a segment before the current one of a thread; `None` if they are not ordered, or if the thread acquired too
@@ -243,10 +312,6 @@ impl Order {
         }
     }
 
-    fn joined(&self, thread: ThreadId, other: &Clock) -> Clock {
-        self.data(self.segment(thread)).clock.join(other)
-    }
-
     fn remember(&mut self, thread: ThreadId, clock: Clock, source: Source) {
         let data = &mut self.threads[thread.0 as usize];
         if data.recent.len() == REMEMBERED {
@@ -256,25 +321,25 @@ impl Order {
         data.recent.push_back((clock, source));
     }
 
-    fn thread(&mut self, inherited: Clock, source: Option<Source>) -> ThreadId {
+    fn thread(&mut self, inherited: Clocks, source: Option<Source>) -> ThreadId {
         let thread = ThreadId(self.threads.len() as u32);
         let (first, span) =
-            (SegmentData { thread, index: 1, clock: inherited.clone(), span: Segment(0) }, Segment(0));
+            (SegmentData { thread, index: 1, clocks: inherited.clone(), span: Segment(0) }, Segment(0));
         let current = self.add(first, LAST).unwrap_or(Segment(LAST as u32 - 1));
-        let recent = source.map(|source| (inherited, source)).into_iter().collect();
+        let recent = source.map(|source| (inherited.all, source)).into_iter().collect();
         self.threads.push(ThreadData { current, span, boundaries: 0, recent, has_forgotten: false });
         thread
     }
 
     /// Begins a new segment of a thread, with a new clock if there is one. If there are too many, the current one goes on.
-    fn divide(&mut self, thread: ThreadId, clock: Option<Clock>) {
+    fn divide(&mut self, thread: ThreadId, clocks: Option<Clocks>) {
         let now = self.segment(thread);
         let data = self.data(now);
-        let clock = clock.unwrap_or_else(|| data.clock.clone());
+        let clocks = clocks.unwrap_or_else(|| data.clocks.clone());
         let span = self.thread_data(thread).span;
-        match self.add(SegmentData { thread, index: data.index + 1, clock: clock.clone(), span }, LIMIT) {
+        match self.add(SegmentData { thread, index: data.index + 1, clocks: clocks.clone(), span }, LIMIT) {
             Some(next) => self.threads[thread.0 as usize].current = next,
-            None => self.segments[now.0 as usize].clock = clock,
+            None => self.segments[now.0 as usize].clocks = clocks,
         }
     }
 
@@ -304,6 +369,42 @@ impl Order {
 mod tests {
     use super::*;
 
+    fn by(source: Source, has_accesses: bool) -> Acquire {
+        Acquire { source, hands_over: true, has_accesses }
+    }
+
+    fn releasing(has_accesses: bool) -> Release {
+        Release { hands_over: true, has_accesses }
+    }
+
+    #[test]
+    fn only_some_objects_hand_over() {
+        let mut order = Order::default();
+        let main = order.root();
+        let (left, right) = (order.start(main), order.start(main));
+        let first = order.segment(left);
+        let (mut flag, mut queue) = (Released::default(), Released::default());
+        order.release(left, &mut flag, releasing(true));
+        assert!(order.acquire(right, &flag, Acquire { hands_over: false, ..by(Source(7), true) }));
+        let seen = order.segment(right);
+        assert!(order.is_before(first, seen) && !order.is_handed_over(first, seen));
+        // An object that is released without a hand-over hands nothing over.
+        let mut both = Released::default();
+        order.release(left, &mut both, Release { hands_over: false, has_accesses: true });
+        order.acquire(right, &both, by(Source(8), true));
+        assert!(!order.is_handed_over(first, order.segment(right)));
+        // The thread knows this already, but not by hand-over.
+        order.release(left, &mut queue, releasing(true));
+        assert!(order.acquire(right, &queue, by(Source(8), true)));
+        let taken = order.segment(right);
+        assert!(order.is_handed_over(first, taken) && !order.is_handed_over(first, seen));
+        assert!(!order.acquire(right, &queue, by(Source(8), true)));
+        assert!(order.is_handed_over(order.segment(main), order.segment(main)));
+        // Joining hands everything over.
+        order.join(main, right);
+        assert!(order.is_handed_over(first, order.segment(main)));
+    }
+
     #[test]
     fn a_start_orders_the_parents_earlier_operations_and_not_its_later_ones() {
         let mut order = Order::default();
@@ -329,15 +430,15 @@ mod tests {
         let (left, right, last) = (order.start(main), order.start(main), order.start(main));
         let (a, b) = (order.segment(left), order.segment(right));
         let mut object = Released::default();
-        order.release(left, &mut object, true);
+        order.release(left, &mut object, releasing(true));
         let (after, first) = (order.segment(left), object.clone());
-        order.release(right, &mut object, true);
-        assert!(order.acquire(last, &object, Source(7), true));
+        order.release(right, &mut object, releasing(true));
+        assert!(order.acquire(last, &object, by(Source(7), true)));
         let taken = order.segment(last);
         assert!(order.is_before(a, taken) && order.is_before(b, taken));
         assert!(!order.is_before(after, taken) && !order.is_before(taken, a));
         assert_eq!((order.source(a, last), order.source(after, last)), (Some(Source(7)), None));
-        assert!(!order.acquire(last, &first, Source(8), true));
+        assert!(!order.acquire(last, &first, by(Source(8), true)));
         assert_eq!(order.segment(last), taken);
     }
 
@@ -347,17 +448,17 @@ mod tests {
         let main = order.root();
         let (left, right) = (order.start(main), order.start(main));
         let mut object = Released::default();
-        order.release(left, &mut object, false);
+        order.release(left, &mut object, releasing(false));
         let later = order.segment(left);
-        order.acquire(right, &object, Source(7), false);
+        order.acquire(right, &object, by(Source(7), false));
         assert!(!order.is_before(later, order.segment(right)));
         // What the thread knew by then is passed on nevertheless.
         let mut other = Released::default();
-        order.release(left, &mut other, true);
-        order.acquire(right, &other, Source(7), false);
+        order.release(left, &mut other, releasing(true));
+        order.acquire(right, &other, by(Source(7), false));
         let mut relayed = Released::default();
-        order.release(right, &mut relayed, false);
-        order.acquire(main, &relayed, Source(8), false);
+        order.release(right, &mut relayed, releasing(false));
+        order.acquire(main, &relayed, by(Source(8), false));
         assert!(order.is_before(later, order.segment(main)));
         assert_eq!(order.source(later, main), Some(Source(8)));
     }
@@ -370,20 +471,20 @@ mod tests {
         let mut object = Released::default();
         let mut segments = Vec::new();
         for _ in 0..100 {
-            order.release(child, &mut object, true);
+            order.release(child, &mut object, releasing(true));
             segments.push(order.segment(child));
         }
         segments.dedup();
         // The first four, then those with the numbers 16, 32 and 48; the next one would have the number 256.
         assert_eq!(segments.len(), 7);
         // Accesses in a segment that goes on count as released.
-        order.acquire(main, &object, Source(7), true);
+        order.acquire(main, &object, by(Source(7), true));
         assert!(order.is_before(order.segment(child), order.segment(main)));
         // Nothing is lost: what the thread acquires meanwhile is passed on with the next release.
         let before = order.segment(main);
         let mut back = Released::default();
-        order.release(main, &mut back, true);
-        order.acquire(child, &back, Source(8), true);
+        order.release(main, &mut back, releasing(true));
+        order.acquire(child, &back, by(Source(8), true));
         assert!(order.is_before(before, order.segment(child)));
     }
 
@@ -395,8 +496,8 @@ mod tests {
         let first = order.segment(main);
         let mut object = Released::default();
         for number in 0..2 * REMEMBERED as u32 {
-            order.release(main, &mut object, true);
-            order.acquire(child, &object, Source(Source::FIRST + number), true);
+            order.release(main, &mut object, releasing(true));
+            order.acquire(child, &object, by(Source(Source::FIRST + number), true));
         }
         assert!(order.is_before(first, order.segment(child)));
         assert_eq!(order.source(first, child), None);
@@ -409,11 +510,11 @@ mod tests {
         let child = order.start(main);
         let mut objects = Synchronizers::default();
         let first = objects.add();
-        order.release(main, objects.get_mut(first), true);
+        order.release(main, objects.get_mut(first), releasing(true));
         objects.remove(first);
         let second = objects.add();
         assert_eq!(first, second);
-        assert!(!order.acquire(child, objects.get_mut(second), Source(7), true));
+        assert!(!order.acquire(child, objects.get_mut(second), by(Source(7), true)));
         assert_ne!(objects.add(), second);
     }
 

@@ -21,10 +21,11 @@ use fissure_model::{
 };
 use rustc_hash::FxHashMap;
 
-use crate::order::{Order, Released, Segment, Source};
+use crate::order::{Acquire, Order, Release, Released, Segment, Source};
 
 /// The source of all order but start and join: predictions do not tell sources.
-const HAND_OVER: Source = Source(Source::FIRST);
+const RELEASE: Release = Release { hands_over: true, has_accesses: true };
+const HAND_OVER: Acquire = Acquire { source: Source(Source::FIRST), hands_over: true, has_accesses: true };
 
 /// A lock that a thread holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -102,15 +103,15 @@ impl Relaxed {
     pub fn wake(&mut self, thread: ThreadId, woken: ThreadId) {
         let (thread, woken) = (self.thread(thread).number, self.thread(woken).number);
         let mut wake = Released::default();
-        self.order.release(thread, &mut wake, true);
-        self.order.acquire(woken, &wake, HAND_OVER, true);
+        self.order.release(thread, &mut wake, RELEASE);
+        self.order.acquire(woken, &wake, HAND_OVER);
     }
 
     /// A thread unparks another one, which may take the permit later.
     pub fn permit(&mut self, thread: ThreadId, permitted: ThreadId) {
         let number = self.thread(thread).number;
         let mut permit = self.thread(permitted).permit.take().unwrap_or_default();
-        self.order.release(number, &mut permit, true);
+        self.order.release(number, &mut permit, RELEASE);
         self.thread(permitted).permit = Some(permit);
     }
 
@@ -119,7 +120,7 @@ impl Relaxed {
         let thread = self.thread(thread);
         if let Some(permit) = thread.permit.take() {
             let number = thread.number;
-            self.order.acquire(number, &permit, HAND_OVER, true);
+            self.order.acquire(number, &permit, HAND_OVER);
         }
     }
 
@@ -131,14 +132,14 @@ impl Relaxed {
     /// A thread releases its clock at an object: its operations so far happen before those of threads that acquire it there.
     pub fn release(&mut self, thread: ThreadId, object: u64) {
         let number = self.thread(thread).number;
-        self.order.release(number, self.hand_overs.entry(object).or_default(), true);
+        self.order.release(number, self.hand_overs.entry(object).or_default(), RELEASE);
     }
 
     /// A thread acquires the clock that was released at an object. Returns whether this adds to the order.
     pub fn acquire(&mut self, thread: ThreadId, object: u64) -> bool {
         let number = self.thread(thread).number;
         let Some(released) = self.hand_overs.get(&object) else { return false };
-        self.order.acquire(number, released, HAND_OVER, true)
+        self.order.acquire(number, released, HAND_OVER)
     }
 
     /// A thread has acquired a lock, possibly re-entrantly. Returns the held lock if the thread did not hold it before.

@@ -204,7 +204,7 @@ impl<'a> Instrumenter<'_, 'a> {
         let fits = |call: &&Call<'_>| {
             call.name.as_bytes() == called.name
                 && call.descriptor.as_bytes() == called.descriptor
-                && call.class.is_none_or(|class| class.as_bytes() == called.owner)
+                && call.class.is_none_or(|class| self.reaches(&called, class.as_bytes()))
         };
         let Some(call) = scheduling.calls.iter().find(fits) else { return Ok(()) };
         if call.site {
@@ -215,6 +215,22 @@ impl<'a> Instrumenter<'_, 'a> {
         let index = self.additions.hook_method(call.hook_method.as_bytes(), call.hook_descriptor)?;
         self.edits.replace(edit, INVOKESTATIC, index);
         Ok(())
+    }
+
+    /// Whether a call reaches a method of this class: by its name, or because the code names its own class, which inherits the method. A
+    /// subclass of `Thread` calls `sleep` in this way.
+    fn reaches(&self, called: &MemberRef<'_>, class: &[u8]) -> bool {
+        let own = self.method.class;
+        let is_declared = || {
+            own.methods.iter().any(|method| {
+                self.pool.utf8(method.name_index) == Ok(called.name)
+                    && self.pool.utf8(method.descriptor_index) == Ok(called.descriptor)
+            })
+        };
+        called.owner == class
+            || called.owner == self.method.class_name.as_bytes()
+                && self.pool.class_name(own.super_index) == Ok(class)
+                && !is_declared()
     }
 
     /// Reports a call that reads a volatile variable.

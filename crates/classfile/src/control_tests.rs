@@ -165,6 +165,24 @@ fn calls_are_redirected_to_hooks() {
 }
 
 #[test]
+fn inherited_methods_are_redirected_where_the_code_names_its_own_class() {
+    let check = |superclass: &str, is_declared: bool, expected: &str| {
+        let mut class = TestClass::extending("A", superclass);
+        if is_declared {
+            class.method(STATIC, "nanoTime", "()J", Some(&Body::new(&[9, 173])));
+        }
+        let own = class.method_reference("A", "nanoTime", "()J").to_be_bytes();
+        let time = class.method_reference("java/lang/System", "nanoTime", "()J").to_be_bytes();
+        let body = Body::new(&[184, own[0], own[1], 88, 184, time[0], time[1], 88, 177]);
+        let expected = format!("0 invokestatic {expected}\n3 pop2\n4 invokestatic time\n7 pop2\n8 return");
+        check_in(&mut class, &controlled(), 0, "m", &body, &expected);
+    };
+    check("java/lang/System", false, "time");
+    check("java/lang/System", true, "nanoTime");
+    check("java/lang/Object", false, "nanoTime");
+}
+
+#[test]
 fn regions_are_reported_from_entry_to_exit() {
     let expected = "0 invokestatic regionBegin
                     3 nop

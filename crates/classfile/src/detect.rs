@@ -1,5 +1,7 @@
 //! The pass that lets hooks observe locks and accesses.
 
+use fissure_jdk::Ordering;
+
 use crate::accesses::kind_of;
 use crate::accessors::accessor;
 use crate::constant_pool::{MemberRef, text};
@@ -153,6 +155,13 @@ impl<'a> Pass<'a> for Detection<'a> {
                 walk.monitor_enter(instruction, self.synchronization != Synchronization::Nothing, edit)
             }
             MONITOREXIT if self.monitors => walk.monitor_exit(instruction, edit),
+            INVOKEVIRTUAL | INVOKEINTERFACE
+                if self.has_volatiles(walk.detail)
+                    && self.has_fields(walk.detail)
+                    && walk.hand_over(instruction, edit)? =>
+            {
+                Ok(())
+            }
             INVOKEVIRTUAL | INVOKESPECIAL | INVOKESTATIC => walk.observed_call(self, instruction, edit),
             GETSTATIC..=PUTFIELD if self.has_fields(walk.detail) || self.has_volatiles(walk.detail) => {
                 walk.observed_field(self, instruction, edit)
@@ -215,6 +224,24 @@ impl Instrumenter<'_, '_> {
             }
             _ => Ok(()),
         }
+    }
+
+    /// Reports an element that a thread puts into a collection or gets from it. Returns whether the call does that.
+    fn hand_over(&mut self, instruction: Instruction, edit: &mut Edit) -> Result<bool, MethodError> {
+        let called = instruction.method(self.pool)?;
+        match fissure_jdk::guarded(called.owner, called.name, called.descriptor) {
+            Some(Ordering::Release(_)) => {
+                self.edits.code(1, &[DUP]);
+                self.edits.call(&hooks::GIVES, self.additions)?;
+            }
+            Some(_) => {
+                self.edits.split(edit);
+                self.edits.code(1, &[DUP]);
+                self.edits.call(&hooks::TAKES, self.additions)?;
+            }
+            None => return Ok(false),
+        }
+        Ok(true)
     }
 
     /// Whether a call may reach `Object.clone`. That method is protected: it is called by `super.clone()`, or by a class that inherits

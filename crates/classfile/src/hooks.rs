@@ -171,8 +171,13 @@ pub const GUARDED_WAIT_BEGIN: Hook = Hook::new(66, "guardedWaitBegin", "(Ljava/l
 /// A volatile variable is about to be read, and the read itself is no scheduling point. Lets the scheduler detect threads that spin.
 pub const LOOK: Hook = Hook::new(67, "look", "()V");
 
+/// An element is about to be put into a collection.
+pub const GIVES: Hook = Hook::new(68, "gives", "(Ljava/lang/Object;)V");
+/// An element was got from a collection.
+pub const TAKES: Hook = Hook::new(69, "takes", "(Ljava/lang/Object;)V");
+
 /// All hooks, by number.
-pub const ALL: [Hook; 68] = [
+pub const ALL: [Hook; 70] = [
     ENTER,
     EXIT,
     EXIT_TOP,
@@ -241,6 +246,8 @@ pub const ALL: [Hook; 68] = [
     VOLATILE_READ_STATIC_AT,
     GUARDED_WAIT_BEGIN,
     LOOK,
+    GIVES,
+    TAKES,
 ];
 
 #[cfg(test)]

@@ -24,6 +24,7 @@ use crate::probes::FittedProbe;
 use crate::redundancy::{Object, Reported, always_completes};
 use crate::script::AdvisedMethod;
 use crate::sources::Sources;
+use crate::structure::ClassFile;
 use crate::tables::Lines;
 
 /// The lock that a synchronized method holds, and how inserted code refers to it.
@@ -47,6 +48,7 @@ pub(crate) enum RegionKind {
 
 /// A method that is about to be instrumented.
 pub(crate) struct Method<'m, 'a> {
+    pub(crate) class: &'m ClassFile<'a>,
     pub(crate) class_name: &'m str,
     pub(crate) name: Cow<'a, str>,
     pub(crate) descriptor: Cow<'a, str>,

@@ -260,6 +260,7 @@ impl<'m, 'a> MethodRewriter<'m, 'a> {
         // A constructor for which the point where `this` becomes initialized is unknown has no reportable exit.
         let is_unit = reports.units && !is_class_initializer && objects_usable_from != usize::MAX;
         Ok(Method {
+            class: self.class,
             class_name: self.class_name_text,
             name: text(name),
             descriptor: text(descriptor),

@@ -37,8 +37,13 @@ impl Body {
 impl TestClass {
     /// A class of this name, with the class-file version of Java 8.
     pub(crate) fn new(name: &str) -> Self {
+        Self::extending(name, "java/lang/Object")
+    }
+
+    /// The same with this superclass.
+    pub(crate) fn extending(name: &str, superclass: &str) -> Self {
         let access = AccessFlags::PUBLIC | AccessFlags::SUPER;
-        Self { builder: ClassBuilder::new(52, access, name, Some("java/lang/Object")) }
+        Self { builder: ClassBuilder::new(52, access, name, Some(superclass)) }
     }
 
     pub(crate) fn field(&mut self, access: u16, name: &str, descriptor: &str) {

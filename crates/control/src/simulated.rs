@@ -60,6 +60,7 @@ pub(crate) fn random(program: &Program<'_>, seed: u64) -> Control {
         pause: 0,
         goal: None,
         schedule: None,
+        is_patient: false,
         steps: LIMITS.steps,
         volatiles: false,
         accesses: AccessPoints::Fields,
@@ -79,7 +80,7 @@ pub fn execute_with(
     settings: &Control,
 ) -> Result<(Results, Vec<Finding>), StrategyError> {
     let strategy = registry::build(settings)?;
-    let mut conductor = Conductor::new(strategy, settings.seed, Limits { steps: settings.steps });
+    let mut conductor = Conductor::new(strategy, settings.seed, Limits::of(settings));
     if settings.patterns != Patterns::default() {
         conductor.observe_with(Observer::new(settings.patterns));
     }

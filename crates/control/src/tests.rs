@@ -233,7 +233,7 @@ fn a_lost_notification_is_a_hang() {
 fn run_without_steps() -> ControlledRun {
     let settings = random(&Program::default(), 0);
     let strategy = registry::build(&settings).unwrap();
-    ControlledRun::new(Conductor::new(strategy, 0, Limits { steps: 1 }), &settings)
+    ControlledRun::new(Conductor::new(strategy, 0, Limits { steps: 1, is_patient: false }), &settings)
 }
 
 #[test]

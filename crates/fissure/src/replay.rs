@@ -60,6 +60,10 @@ pub(crate) struct ReplayArguments {
     #[arg(long, value_name = "SCHEDULE", requires = "seed", conflicts_with = "findings")]
     pub(crate) schedule: Option<Recording>,
 
+    /// The run was a patient one: time passes only if no thread can run before. Reports give it beside the seed.
+    #[arg(long, conflicts_with = "findings")]
+    pub(crate) patient: bool,
+
     #[command(flatten)]
     pub(crate) scheduling: ScheduleArguments,
 
@@ -112,6 +116,7 @@ fn subject(options: &ReplayArguments) -> Result<Subject, Error> {
             control.strategy = REPLAY.strategy_name();
             control.schedule = Some(schedule.to_string());
         }
+        control.is_patient = options.patient;
         let config = config.map(Path::to_owned);
         let scheduling = options.scheduling.clone();
         return Ok(Subject { control, finding: None, command: Vec::new(), scheduling, config });
@@ -136,6 +141,8 @@ fn subject(options: &ReplayArguments) -> Result<Subject, Error> {
     if let Some(schedule) = finding.schedules.get(index).filter(|schedule| !schedule.is_empty()) {
         control.strategy = REPLAY.strategy_name();
         control.schedule = Some(schedule.clone());
+    } else {
+        control.is_patient = finding.patient_seeds.contains(&control.seed);
     }
     Ok(Subject { control, finding: Some(finding), command, scheduling, config })
 }
@@ -271,6 +278,8 @@ pub(crate) fn shown_again(outcome: &Outcome, wanted: Option<&Finding>) -> Vec<Fi
             }
         }
         finding.seeds = vec![outcome.seed];
+        let was_patient = wanted.is_some_and(|wanted| wanted.patient_seeds.contains(&outcome.seed));
+        finding.patient_seeds.extend((outcome.is_patient || was_patient).then_some(outcome.seed));
         finding.schedules = outcome.accounts().map(|run| run.schedule.to_string()).take(1).collect();
         finding.goals = outcome.goal.clone().map(Some).into_iter().collect();
         shown.push(finding);

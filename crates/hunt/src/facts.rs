@@ -40,6 +40,8 @@ pub struct RunFacts {
     pub uncontrolled: BTreeMap<String, Vec<u64>>,
     /// Failures that no reference run shows, that follow no violation, and that Fissure may have caused by waking a sleeping thread early.
     pub uncounted: BTreeMap<String, Vec<u64>>,
+    /// How many runs were repeated as patient ones, to see whether such failures need a sleeping thread that is woken early.
+    pub patient_runs: u64,
     /// The notes of the front end, each once.
     pub notices: Vec<String>,
 }
@@ -113,6 +115,15 @@ impl RunFacts {
     pub fn has_virtual_threads(&self) -> bool {
         self.uncontrolled.contains_key(VIRTUAL_THREADS)
     }
+}
+
+/// Failures of a run that no reference run shows, as texts.
+pub(crate) fn new_failures(outcome: &Outcome, references: &References) -> Vec<String> {
+    let failures = outcome.accounts().flat_map(|run| &run.failures);
+    let mut news: Vec<String> =
+        failures.filter(|failure| !references.knows_failure(failure)).map(describe).collect();
+    news.extend(references.new_exit(outcome).map(|(code, _)| format!("exit code {code}")));
+    news
 }
 
 /// Failures of a run in which Fissure woke a sleeping thread early. The failures of other runs become findings.

@@ -13,6 +13,7 @@ pub mod goals;
 mod merge;
 mod minimise;
 mod outcome;
+mod patience;
 mod planning;
 pub mod reference;
 mod result;

@@ -84,22 +84,29 @@ impl Entry {
 
     /// Notes a run that made the finding happen. A report has few of them, the first of the best, and still fewer schedules.
     fn note_hit(&mut self, process: &Process, outcome: &Outcome, rank: Rank) {
-        let is_same = self.last_hit == Some(outcome.seed);
-        self.count += u64::from(!is_same);
-        self.last_hit = Some(outcome.seed);
-        if let Some(hit) = self.hits.last_mut().filter(|hit| is_same && hit.seed == outcome.seed) {
-            hit.rank = hit.rank.max(rank);
-            return;
-        }
         let equals = self.hits.iter().filter(|hit| hit.rank == rank).take(SEEDS).count();
-        if equals < SEEDS {
-            let run = process.run.as_ref().filter(|_| equals < SCHEDULES);
-            self.hits.push(Hit {
-                seed: outcome.seed,
-                goal: outcome.goal.clone(),
-                schedule: run.map(|run| run.schedule.clone()).unwrap_or_default(),
-                rank,
-            });
+        let run = process.run.as_ref().filter(|_| equals < SCHEDULES);
+        let hit = Hit {
+            seed: outcome.seed,
+            goal: outcome.goal.clone(),
+            is_patient: outcome.is_patient,
+            schedule: run.map(|run| run.schedule.clone()).unwrap_or_default(),
+            rank,
+        };
+        let is_same = self.last_hit == Some(outcome.seed);
+        self.last_hit = Some(outcome.seed);
+        // A patient run has the seed of the run that it repeats.
+        let known = self.hits.iter_mut().rfind(|known| known.seed == outcome.seed);
+        match known.filter(|_| is_same || outcome.is_patient) {
+            Some(known) if known.is_patient == hit.is_patient => known.rank = known.rank.max(rank),
+            Some(known) if known.rank < rank => *known = hit,
+            Some(_) => {}
+            None => {
+                self.count += u64::from(!is_same);
+                if equals < SEEDS {
+                    self.hits.push(hit);
+                }
+            }
         }
     }
 
@@ -145,6 +152,7 @@ type Rank = (Status, bool);
 struct Hit {
     seed: u64,
     goal: Option<Goal>,
+    is_patient: bool,
     schedule: Recording,
     rank: Rank,
 }
@@ -287,11 +295,13 @@ impl Merged {
                 first.schedule = shorter;
             }
             let goals: Vec<Option<Goal>> = entry.hits.iter().map(|hit| hit.goal.clone()).collect();
+            let patient = entry.hits.iter().filter(|hit| hit.is_patient).map(|hit| hit.seed);
             let finding = Finding {
                 analysis: strategy.to_owned(),
                 hits: if tally.hits > 0 { tally.hits } else { tally.seen },
                 runs,
                 seeds: entry.hits.iter().map(|hit| hit.seed).collect(),
+                patient_seeds: patient.collect(),
                 goals: if goals.iter().any(Option::is_some) { goals } else { Vec::new() },
                 schedules: entry
                     .hits
@@ -369,8 +379,7 @@ fn all_failures<'a>(
         }
     }
     let mut controlled = outcome.processes.iter().filter(|process| process.run.is_some());
-    let is_hurried = outcome.accounts().any(|run| run.is_hurried);
-    if let (Some(process), false) = (controlled.next(), is_hurried)
+    if let (Some(process), false) = (controlled.next(), outcome.is_hurried())
         && let Some(finding) = references.unexplained_exit(outcome)
     {
         let findings = outcome.findings();

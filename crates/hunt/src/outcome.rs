@@ -56,6 +56,8 @@ pub struct Outcome {
     pub seed: u64,
     /// The goal that it tried to reach.
     pub goal: Option<Goal>,
+    /// Whether time passed only if no thread could run before.
+    pub is_patient: bool,
     /// How it ended.
     pub ending: Ending,
     /// The records of its processes.
@@ -77,6 +79,11 @@ impl Outcome {
     pub fn end(&self) -> RunEnd {
         let ends = [RunEnd::Deadlock, RunEnd::Hang, RunEnd::TooLong];
         ends.into_iter().find(|end| self.accounts().any(|run| run.end == *end)).unwrap_or(RunEnd::Finished)
+    }
+
+    /// Whether time passed while threads could run, which may be the cause of a failure.
+    pub fn is_hurried(&self) -> bool {
+        self.accounts().any(|run| run.is_hurried)
     }
 
     /// The program's exit code or signal; `None` if Fissure ended the run.

@@ -17,6 +17,7 @@ use crate::{
     merge::{self, Merged},
     minimise::{self, Shortened},
     outcome::{Ending, Outcome},
+    patience::Doubts,
     planning::{self, ChanceFacts, Limit, Planning},
     reference::References,
     result::{Found, HuntResult, Problem, StrategyResult},
@@ -29,6 +30,7 @@ pub fn hunt<R: Runner>(settings: &HuntSettings, runner: &mut R) -> Result<HuntRe
         settings,
         runner,
         references: References::default(),
+        doubts: Doubts::default(),
         examined: Vec::new(),
         is_over: false,
         chance_goals: planning::chance_goals(None, &[]),
@@ -43,6 +45,7 @@ struct Hunt<'a, R> {
     settings: &'a HuntSettings,
     runner: &'a mut R,
     references: References,
+    doubts: Doubts,
     /// The runs that show whether there is anything to see; empty once they do.
     examined: Vec<Outcome>,
     /// Whether the hunt ends here: it found a bug and was to find only one, or the user interrupted it.
@@ -58,6 +61,8 @@ struct StrategyState {
     /// How many profiling runs there were, and how many runs came after them.
     profiling_runs: u64,
     runs: u64,
+    /// How many of them were repeated as patient ones.
+    patient_runs: u64,
     merged: Merged,
     goals: Allocation,
     chance: ChanceFacts,
@@ -97,6 +102,7 @@ impl<R: Runner> Hunt<'_, R> {
                 strategy,
                 profiling_runs: 0,
                 runs: 0,
+                patient_runs: 0,
                 merged: Merged::default(),
                 goals: Allocation::new(learns, acquires.clone(), accesses.clone()),
                 chance: ChanceFacts::default(),
@@ -185,25 +191,33 @@ impl<R: Runner> Hunt<'_, R> {
             let (until_bug, references) = (self.settings.until_bug, &self.references);
             let is_last = |outcome: &Outcome| until_bug && merge::shows_failure_or_bug(outcome, references);
             let outcomes = self.runner.run(&round, &is_last)?;
-            for outcome in &outcomes {
-                self.result.runs += 1;
-                if is_profiling {
-                    state.profiling_runs += 1;
-                } else {
-                    state.runs += 1;
-                }
-                let known = (state.merged.len(), state.goals.counts().0);
-                state.merged.add(outcome, references);
-                self.result.facts.add(outcome, references);
-                let shows_bug = merge::shows_bug(outcome, references);
-                state.has_bug |= shows_bug;
-                // As long as there is no bug, a failure that some reference runs show as well still guides the next goals.
-                let is_bad = !state.has_bug && merge::shows_failure(outcome, references);
-                let is_news = references.is_news(outcome);
-                state.goals.learn(outcome, Judgement { shows_bug, is_bad, is_news });
-                state.chance.add(outcome, known != (state.merged.len(), state.goals.counts().0));
+            match is_profiling {
+                true => state.profiling_runs += outcomes.len() as u64,
+                false => state.runs += outcomes.len() as u64,
             }
             self.is_over = outcomes.len() < planned || outcomes.last().is_some_and(is_last);
+            for outcome in &outcomes {
+                self.doubts.add(outcome, references);
+            }
+            let mut repeated = Vec::new();
+            while !self.is_over
+                && !self.runner.is_interrupted()
+                && let Some((failure, patient)) = self.doubts.next(&round, &outcomes, references)
+            {
+                let is_enough =
+                    |outcome: &Outcome| Doubts::settles(outcome, &failure, references) || is_last(outcome);
+                let patient = self.runner.run(&patient, &is_enough)?;
+                self.doubts.count(patient.len());
+                for outcome in &patient {
+                    self.doubts.add(outcome, references);
+                }
+                self.is_over = patient.last().is_some_and(is_last);
+                repeated.extend(patient);
+            }
+            state.patient_runs += repeated.len() as u64;
+            for outcome in outcomes.iter().chain(&repeated) {
+                self.add(state, outcome);
+            }
             if !self.examined.is_empty() {
                 self.examined.extend(outcomes);
                 if let Some(problem) = self.problem(true) {
@@ -216,6 +230,25 @@ impl<R: Runner> Hunt<'_, R> {
             }
         }
         Ok(None)
+    }
+
+    /// Adds the result of a run.
+    fn add(&mut self, state: &mut StrategyState, outcome: &Outcome) {
+        let references = &self.references;
+        self.result.runs += 1;
+        self.doubts.add(outcome, references);
+        let known = (state.merged.len(), state.goals.counts().0);
+        state.merged.add(outcome, references);
+        self.result.facts.add(outcome, references);
+        let shows_bug = merge::shows_bug(outcome, references);
+        state.has_bug |= shows_bug;
+        // As long as there is no bug, a failure that some reference runs show as well still guides the next goals.
+        let is_bad = !state.has_bug && merge::shows_failure(outcome, references);
+        let is_news = references.is_news(outcome);
+        state.goals.learn(outcome, Judgement { shows_bug, is_bad, is_news });
+        if !outcome.is_patient {
+            state.chance.add(outcome, known != (state.merged.len(), state.goals.counts().0));
+        }
     }
 
     /// The profiling runs.
@@ -251,11 +284,14 @@ impl<R: Runner> Hunt<'_, R> {
 
     /// Adds the findings of a strategy to the result.
     fn close(&mut self, state: StrategyState, shortened: Vec<Shortened>) {
-        let StrategyState { strategy, profiling_runs, runs, merged, goals, chance, .. } = state;
+        let StrategyState { strategy, profiling_runs, runs, patient_runs, merged, goals, chance, .. } = state;
+        let doubts = &self.doubts;
+        self.result.facts.uncounted.retain(|failure, _| !doubts.is_settled(failure));
+        self.result.facts.patient_runs = doubts.runs();
         let (known, tried) = goals.accesses().counts();
         self.result.untried += known - tried;
         self.result.is_cut |= goals.accesses().is_cut();
-        for (finding, tally) in merged.finish(strategy.name, profiling_runs + runs) {
+        for (finding, tally) in merged.finish(strategy.name, profiling_runs + runs + patient_runs) {
             let is_failure = finding.kind == Kind::Failure;
             let cause = goals.accesses().cause(&finding).filter(|_| is_failure);
             // Warnings about locks belong to atomfuzzer; strategies that predict do not try to confirm them.

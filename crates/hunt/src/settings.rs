@@ -121,6 +121,7 @@ impl RunSettings {
             pause: self.pause,
             goal,
             schedule: None,
+            is_patient: false,
             steps: self.steps,
             volatiles: !matches!(points, Points::Auto | Points::Locks),
             accesses: points.accesses(),

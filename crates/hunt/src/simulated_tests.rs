@@ -15,7 +15,7 @@ use fissure_schedule::{
     conductor::Decision,
     pattern::Violation,
     simulation::{
-        Does::{self, Acquire, Enter, Exit as Leave, Load, Release, Store},
+        Does::{self, Acquire, Enter, Exit as Leave, Load, Release, Sleep, Store},
         Setup, Simulated, simulate_with,
     },
     strategy::{
@@ -62,6 +62,7 @@ impl Simulation {
             patterns: Patterns { interleavings: control.patterns.interleavings, ..Patterns::default() },
             roles: roles(goal),
             has_quiet_variables: control.accesses == AccessPoints::None,
+            is_patient: control.is_patient,
         };
         let mut simulated = simulate_with(&threads, strategy, control.seed, &setup);
         let findings: Vec<Finding> = simulated.violations.iter().map(finding).collect();
@@ -71,7 +72,8 @@ impl Simulation {
         let run = self.record(control, &mut simulated, failures);
         let ending = Ending::Ended(Exit::Code(i32::from(is_lost)));
         let process = Process { findings, run: Some(run), has_ended: true, ..Process::default() };
-        Ok(Outcome { seed: control.seed, goal: control.goal.clone(), ending, processes: vec![process] })
+        let (seed, goal, is_patient) = (control.seed, control.goal.clone(), control.is_patient);
+        Ok(Outcome { seed, goal, is_patient, ending, processes: vec![process] })
     }
 
     fn record(&self, control: &Control, simulated: &mut Simulated, failures: Vec<Failure>) -> Run {
@@ -231,6 +233,13 @@ fn failure(after: Vec<String>) -> Failure {
 
 /// Hunts with pauses of this probability, in millionths.
 fn check(threads: [Vec<Does>; 2], pause: u32, runs: u64) -> HuntResult {
+    let result = hunted(&threads, pause, runs, true);
+    assert!(result.has_discovered);
+    result
+}
+
+/// The same for any number of threads, with or without goals that earlier runs showed to be possible.
+fn hunted(threads: &[Vec<Does>], pause: u32, runs: u64, learns: bool) -> HuntResult {
     let settings = HuntSettings {
         strategies: vec![registry::default()],
         seed: 1,
@@ -238,17 +247,16 @@ fn check(threads: [Vec<Does>; 2], pause: u32, runs: u64) -> HuntResult {
         runs: Some(runs),
         reference_runs: 4,
         profiling_runs: 0,
-        learns: true,
+        learns,
         until_bug: false,
         minimises: true,
         run: RunSettings { pause, points: Points::Auto, steps: 1_000, ..RunSettings::default() },
     };
     let mut simulation = Simulation { threads: threads.to_vec(), increments: 2 };
     let result = hunt(&settings, &mut simulation).unwrap();
-    assert_eq!((result.problem.as_ref(), result.runs), (None, runs));
+    assert_eq!((result.problem.as_ref(), result.runs), (None, runs + result.facts.patient_runs));
     let references = result.references;
     assert_eq!((references.runs, references.failed, references.is_known), (4, 0, true));
-    assert!(result.has_discovered);
     result
 }
 
@@ -274,6 +282,45 @@ fn an_increment_under_a_lock_loses_nothing() {
     let increment = vec![Acquire(0, 7), Load(COUNTER), Store(COUNTER), Release(0)];
     let result = check([increment.clone(), increment], 1_000_000, 16);
     assert!(result.found.is_empty(), "{:?}", result.found);
+}
+
+#[test]
+fn a_failure_beside_a_thread_that_sleeps_counts_if_a_patient_run_shows_it() {
+    let counts = |lock| {
+        let harmless = [Enter(5), Acquire(1, 6), Release(1), Acquire(1, 8), Release(1), Leave];
+        let other = [Acquire(3, 10), Release(3)];
+        [&harmless[..], &[Acquire(lock, 7), Load(COUNTER)], &other, &[Store(COUNTER), Release(lock)]].concat()
+    };
+    // While the only thread of the first phase is paused before its second acquire, time passes for the periodic thread.
+    let periodic = [Sleep(100_000_000), Acquire(2, 9), Release(2)].repeat(8);
+    let result = hunted(&[counts(11), counts(12), periodic.clone()], 1_000_000, 16, false);
+    let found: Vec<_> = result.found.iter().filter(|found| found.finding.kind == Kind::Failure).collect();
+    let [found] = found[..] else { panic!("{:?}", result.found) };
+    assert_eq!(found.finding.status, Status::Bug);
+    assert!(!found.finding.patient_seeds.is_empty(), "{:?}", found.finding);
+    assert!(found.finding.patient_seeds.iter().all(|seed| found.finding.seeds.contains(seed)));
+    assert!(result.facts.uncounted.is_empty(), "{:?}", result.facts.uncounted);
+    let result = hunted(&[counts(0), counts(0), periodic], 1_000_000, 16, false);
+    assert!(result.found.iter().all(|found| found.finding.kind != Kind::Failure), "{:?}", result.found);
+}
+
+#[test]
+fn a_failure_that_needs_an_early_time_out_does_not_count() {
+    // The second thread relies on the time that the first one sleeps.
+    let first = vec![Sleep(1_000_000_000), Load(COUNTER), Store(COUNTER)];
+    let second = vec![
+        Enter(5),
+        Acquire(1, 6),
+        Release(1),
+        Load(COUNTER),
+        Acquire(1, 8),
+        Store(COUNTER),
+        Release(1),
+        Leave,
+    ];
+    let result = check([first, second], 1_000_000, 16);
+    assert!(result.found.iter().all(|found| found.finding.kind != Kind::Failure), "{:?}", result.found);
+    assert!(result.facts.patient_runs > 0 && result.facts.has_uncounted_failures(), "{:?}", result.facts);
 }
 
 /// An atomic block that releases its lock between reading and writing the counter, and beside it one whose interleaving is harmless.

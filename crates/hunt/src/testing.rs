@@ -99,6 +99,7 @@ impl Sketch {
         Outcome {
             seed: 1,
             goal: self.goal.map(|text| pair(text).into()),
+            is_patient: false,
             ending: self.exit.map_or(Ending::TimeLimit, |code| Ending::Ended(Exit::Code(code))),
             processes: vec![process],
         }

@@ -43,7 +43,8 @@ impl Runner for Simulation<'_> {
             };
             let goal = control.goal.clone();
             let ending = Ending::Ended(Exit::Code(code));
-            Ok(Outcome { seed: control.seed, goal, ending, processes: vec![process] })
+            let (seed, is_patient) = (control.seed, control.is_patient);
+            Ok(Outcome { seed, goal, is_patient, ending, processes: vec![process] })
         })
     }
 }

@@ -41,7 +41,7 @@ pub use locks::{
     is_lock_frame, is_stamped, lock_classes, lock_methods, lock_of_part, lock_operation,
     locks_for_bookkeeping, locks_for_the_collector,
 };
-pub use order::{Ordering, Subject, hand_over, shared_state, waiting};
+pub use order::{Ordering, Subject, guarded, hand_over, shared_state, waiting};
 pub use pattern::{ClassPattern, MethodPattern};
 pub use process_state::{Restored, restored_statics};
 pub use references::{

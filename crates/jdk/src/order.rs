@@ -59,12 +59,24 @@ pub fn shared_state(class: &str) -> &'static [Member<Ordering>] {
     ORDER.shared_state.of(class)
 }
 
+/// How a call of a collection's method at a site of the application orders threads that hold a common lock. A release concerns the last
+/// parameter. The names are those in a class file.
+pub fn guarded(owner: &[u8], name: &[u8], descriptor: &[u8]) -> Option<Ordering> {
+    let owner = std::str::from_utf8(owner).ok().filter(|owner| owner.starts_with("java/util/"))?;
+    let is_called = |member: &&Member<Ordering>| {
+        member.method.as_bytes() == name
+            && member.descriptor.is_none_or(|known| known.as_bytes() == descriptor)
+    };
+    ORDER.guarded.of(owner).iter().find(is_called).map(|member| member.role)
+}
+
 static ORDER: LazyLock<Order> = LazyLock::new(|| loaded(Order::load()));
 
 pub(crate) struct Order {
     hand_over: Members<Ordering>,
     waiting: Members<Ordering>,
     shared_state: Members<Ordering>,
+    guarded: Members<Ordering>,
 }
 
 impl Order {
@@ -74,6 +86,7 @@ impl Order {
             hand_over: Members::load(file.take("hand-over")?, orderings)?,
             waiting: Members::load(file.take("waiting")?, orderings)?,
             shared_state: Members::load(file.take("shared-state")?, orderings)?,
+            guarded: Members::load(file.take("guarded")?, orderings)?,
         };
         file.finish()?;
         Ok(order)
@@ -124,5 +137,28 @@ mod tests {
         assert_eq!(ordering("acquire(foreign)"), Some(Ordering::Acquire(Subject::Foreign)));
         let lock = waiting("java/util/concurrent/locks/ReentrantLock");
         assert_eq!(lock[0].role, Ordering::Guard);
+    }
+
+    #[test]
+    fn elements_of_collections_are_last_parameters_or_results() {
+        let all = ORDER.guarded.all().flat_map(|(_, members)| members);
+        for Member { method, descriptor, role } in all {
+            let descriptor = descriptor.unwrap_or_else(|| panic!("{method} has no descriptor"));
+            let (parameters, result) = descriptor[1..].split_once(')').unwrap();
+            match role {
+                Ordering::Release(Subject::Parameter(at)) => {
+                    let references = parameters.matches("Ljava/lang/Object;").count();
+                    let numbers = parameters.matches('I').count();
+                    assert_eq!(usize::from(*at) + 1, references + numbers, "{method}{descriptor}");
+                    assert!(parameters.ends_with("Ljava/lang/Object;"), "{method}{descriptor}");
+                }
+                Ordering::Acquire(Subject::Result) => assert_eq!(result, "Ljava/lang/Object;"),
+                other => panic!("{method}: {other:?}"),
+            }
+        }
+        let poll = guarded(b"java/util/Queue", b"poll", b"()Ljava/lang/Object;");
+        assert_eq!(poll, Some(Ordering::Acquire(Subject::Result)));
+        assert_eq!(guarded(b"java/util/Queue", b"poll", b"()V"), None);
+        assert_eq!(guarded(b"com/acme/Queue", b"poll", b"()Ljava/lang/Object;"), None);
     }
 }

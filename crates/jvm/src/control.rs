@@ -286,7 +286,7 @@ impl Control {
 impl State {
     fn new(settings: &ControlSettings) -> Result<Self, StrategyError> {
         let strategy = registry::build(settings)?;
-        let mut conductor = Conductor::new(strategy, settings.seed, Limits { steps: settings.steps });
+        let mut conductor = Conductor::new(strategy, settings.seed, Limits::of(settings));
         conductor.listen_to(Box::new(natives::Descriptors));
         if settings.patterns != Patterns::default() {
             conductor.observe_with(Observer::new(settings.patterns));

@@ -163,8 +163,11 @@ impl Explorer {
 
 impl State {
     fn new(threads: Vec<usize>, before: Vec<Vec<usize>>, preemptions: u32) -> Self {
-        let mut conductor =
-            Conductor::new(Box::new(Preemptions::new(preemptions)), 0, Limits { steps: STEPS });
+        let mut conductor = Conductor::new(
+            Box::new(Preemptions::new(preemptions)),
+            0,
+            Limits { steps: STEPS, is_patient: false },
+        );
         let actors: Vec<Actor> = threads
             .into_iter()
             .zip(before)

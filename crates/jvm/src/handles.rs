@@ -12,7 +12,7 @@ use crate::{
     mutex::locked,
     points::JoinPoint,
     registry::Member,
-    sites::Target,
+    sites::{SiteInfo, Target},
     vm::{DeclaredField, Jni},
 };
 
@@ -78,7 +78,11 @@ fn find(agent: &Agent, jni: Jni, call: u32, owner: jclass, wanted: &Wanted) -> O
                 code.advised.entry(site).or_insert_with(|| monitor::advised_site(join_point));
                 return Some(site);
             }
+            let is_initialisation = code.sites.get(site).is_some_and(SiteInfo::is_initialisation);
             drop(code);
+            if is_initialisation && agent.settings.atomizer().is_some() {
+                locked(&agent.machine).add_constructor(site);
+            }
             if site != 0 {
                 agent.offsets.set_i32(site as usize, state_at);
             }

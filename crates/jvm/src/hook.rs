@@ -53,6 +53,7 @@ const CLASSES: &[(&str, &[u8])] = classes![
     "FissureArrays$Shadow",
     "FissureArrays",
     "FissureOrder$Handed",
+    "FissureOrder$Given",
     "FissureOrder",
     "FissureRounds$Phases",
     "FissureRounds",

@@ -183,6 +183,7 @@ fn shared_state_probe(member: &Member<Ordering>) -> Probe<'static> {
     let hook_method = match probe.hook_method {
         "acquired" => "sharedAcquired",
         "taken" => "sharedTaken",
+        "released" => "sharedReleased",
         "computed" => "sharedComputed",
         other => other,
     };
@@ -233,7 +234,7 @@ mod tests {
             set.map(|probe| probe.hook_method).collect::<Vec<_>>()
         };
         assert_eq!(hooks(Order::HandOver, true), ["atomicWrite"]);
-        assert_eq!(hooks(Order::Synchronization, true), ["atomicWrite", "released"]);
+        assert_eq!(hooks(Order::Synchronization, true), ["atomicWrite", "sharedReleased"]);
         let mutex = "java/util/concurrent/locks/AbstractQueuedSynchronizer";
         check(mutex, Order::HandOver, false, &[]);
         let state = [

@@ -9,7 +9,7 @@ use std::{
 
 use fissure_analysis::{
     lockset::{Access, Machine},
-    order::{Segment, Source},
+    order::{Acquire, Release, Segment, Source},
     word::{State, Word},
 };
 use fissure_model::{
@@ -106,8 +106,8 @@ pub(crate) fn natives() -> Vec<Native> {
         (c"threadRuns", c"()Z", thread_runs as *mut c_void),
         (c"segmentOf", c"(I)I", segment_of as *mut c_void),
         (c"spanOf", c"(I)I", span_of as *mut c_void),
-        (c"release", c"(IIZ)J", release as *mut c_void),
-        (c"acquire", c"(IIIZ)I", acquire as *mut c_void),
+        (c"release", c"(IIZZ)J", release as *mut c_void),
+        (c"acquire", c"(IIIZZ)I", acquire as *mut c_void),
         (c"forget", c"(I)V", forget as *mut c_void),
         (c"isCalledFromOutside", c"()Z", is_called_from_outside as *mut c_void),
         (c"newSource", c"(Ljava/lang/String;)I", new_source as *mut c_void),
@@ -434,12 +434,14 @@ extern "system" fn release(
     _class: jclass,
     thread: jint,
     synchronizer: jint,
+    hands_over: jboolean,
     has_accesses: jboolean,
 ) -> jlong {
     guarded(-1, |agent| {
         let mut machine = locked(&agent.machine);
         let thread = ThreadId(thread as u32);
-        let number = machine.release(thread, u32::try_from(synchronizer).ok(), has_accesses != 0);
+        let how = Release { hands_over: hands_over != 0, has_accesses: has_accesses != 0 };
+        let number = machine.release(thread, u32::try_from(synchronizer).ok(), how);
         i64::from(number) << 32 | i64::from(current_segment(agent, &machine, thread).0)
     })
 }
@@ -451,12 +453,18 @@ extern "system" fn acquire(
     thread: jint,
     synchronizer: jint,
     source: jint,
+    hands_over: jboolean,
     has_accesses: jboolean,
 ) -> jint {
     guarded(-1, |agent| {
         let mut machine = locked(&agent.machine);
         let thread = ThreadId(thread as u32);
-        let is_new = machine.acquire(thread, synchronizer as u32, Source(source as u32), has_accesses != 0);
+        let how = Acquire {
+            source: Source(source as u32),
+            hands_over: hands_over != 0,
+            has_accesses: has_accesses != 0,
+        };
+        let is_new = machine.acquire(thread, synchronizer as u32, how);
         if is_new { current_segment(agent, &machine, thread).0 as i32 } else { -1 }
     })
 }

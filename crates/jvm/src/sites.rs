@@ -38,6 +38,11 @@ pub(crate) struct SiteInfo {
 }
 
 impl SiteInfo {
+    /// Whether it is a write in a constructor.
+    pub(crate) fn is_initialisation(&self) -> bool {
+        self.kind == SiteKind::Write && &*self.method == "<init>"
+    }
+
     /// The site as text for messages.
     pub(crate) fn describe(&self) -> String {
         let line = self.line.map(|line| format!(":{line}")).unwrap_or_default();

@@ -223,6 +223,9 @@ pub struct Finding {
     /// The goals of those runs, in the order of the seeds; left out if no run had a goal.
     #[serde(default, rename = "targets", skip_serializing_if = "Vec::is_empty")]
     pub goals: Vec<Option<Goal>>,
+    /// Those of the seeds whose runs were patient: time passed only if no thread could run before.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub patient_seeds: Vec<u64>,
     /// The failure that followed, if there was one.
     #[serde(default)]
     pub consequence: Option<Consequence>,
@@ -278,6 +281,7 @@ impl Finding {
             schedules: Vec::new(),
             shortened: false,
             goals: Vec::new(),
+            patient_seeds: Vec::new(),
             consequence: None,
             pattern: None,
             accesses: Vec::new(),

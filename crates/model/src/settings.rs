@@ -363,6 +363,9 @@ pub struct Control {
     /// The schedule to follow, for the strategy `replay`.
     #[serde(default)]
     pub schedule: Option<String>,
+    /// Whether time passes only if no thread can run before.
+    #[serde(default)]
+    pub is_patient: bool,
     /// The number of steps after which the run ends.
     pub steps: u64,
     /// Whether volatile and atomic operations are scheduling points too.
@@ -476,6 +479,7 @@ mod tests {
             pause: 500_000,
             goal: None,
             schedule: None,
+            is_patient: false,
             steps: 1_000,
             volatiles: true,
             accesses: AccessPoints::All,

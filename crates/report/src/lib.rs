@@ -161,6 +161,9 @@ impl Report {
             return None;
         }
         let mut text = format!("fissure replay --seed {seed}");
+        if finding.patient_seeds.contains(seed) {
+            text.push_str(" --patient");
+        }
         let goal = finding.goals.first().and_then(Option::as_ref);
         let goal = goal.map(|goal| ["--goal".to_owned(), goal.to_string()]);
         let schedule = finding.schedules.first().filter(|_| finding.shortened);

@@ -89,6 +89,9 @@ fn merge_finding(known: &mut Finding, other: Finding) {
     for (at, seed) in weak.seeds.iter().enumerate() {
         if !strong.seeds.contains(seed) {
             strong.seeds.push(*seed);
+            if weak.patient_seeds.contains(seed) {
+                strong.patient_seeds.push(*seed);
+            }
             if has_goals {
                 strong.goals.push(weak.goals.get(at).cloned().flatten());
             }

@@ -27,6 +27,7 @@ use fissure_model::{
     ids::{LockId, SiteId, ThreadId},
     interleaving::Action,
     recording::Recording,
+    settings::Control,
 };
 
 pub use activity::Activity;
@@ -52,6 +53,9 @@ const SPINS: u32 = 1_000;
 /// The number of successive yields of one thread, while all others wait for a time, after which that time passes. A thread that yields a few
 /// times before it parks does not wait for the time-outs of others.
 const YIELDS: u32 = 1_000;
+/// The same for sleeps and short time-outs. A thread that yields once to let others go first does not wait for the time-outs of others, but a
+/// loop that polls does.
+const FEW_YIELDS: u32 = 8;
 /// While other threads can run, time passes only for a timed wait that ends within this time: longer delays are not plausible.
 const LONGEST_DELAY: Nanos = 5_000_000_000;
 
@@ -148,6 +152,15 @@ enum State {
 pub struct Limits {
     /// The number of steps after which the execution ends.
     pub steps: u64,
+    /// Whether time passes only if no thread can run before. A strategy then cannot wake sleepers early.
+    pub is_patient: bool,
+}
+
+impl Limits {
+    /// The limits of a run with these settings.
+    pub fn of(settings: &Control) -> Self {
+        Limits { steps: settings.steps, is_patient: settings.is_patient }
+    }
 }
 
 /// The conductor.
@@ -277,11 +290,21 @@ impl Conductor {
         if !matches!(operation, Operation::Yield { .. } | Operation::Access { .. } | Operation::Step { .. }) {
             state.spin = (None, 0);
         }
+        let waits = matches!(
+            operation,
+            Operation::Sleep { .. }
+                | Operation::Park { .. }
+                | Operation::Resume { .. }
+                | Operation::External { .. }
+        );
         state.state = State::Stopped(operation);
         state.acquire_role = arrival.acquire_role;
         state.role = arrival.role;
         state.is_quiet = arrival.is_quiet;
         state.stays = arrival.stays;
+        if waits && self.yielding.0 == Some(thread) {
+            self.yielding = (None, 0);
+        }
         self.check_for_race(thread, operation);
         if !had_token {
             // It ran without the token and is controlled again.

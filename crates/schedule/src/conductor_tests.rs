@@ -16,7 +16,7 @@ use crate::{
             AwaitEventFor, Cause, Enter, Exit, Interrupt, Notify, NotifyAll, Park, Release, Sleep, Unpark,
             Wait, WaitFor, Yield,
         },
-        FROM_OUTSIDE, LIMITS, Simulated, simulate,
+        FROM_OUTSIDE, LIMITS, Setup, Simulated, simulate, simulate_with,
     },
     strategy::{AtomFuzzer, Choice, Guided, Replay, Sequential, Strategy, Uniform, View},
     stuck::WaitsFor,
@@ -158,6 +158,24 @@ fn sleepers_are_woken_to_execute_the_remote_acquire() {
 }
 
 #[test]
+fn in_a_patient_run_sleepers_are_not_woken_early() {
+    let sleeper = [Sleep(1_000_000), Acquire(0, 30), Release(0)];
+    let (block, setup) = (figure_block(10), Setup { is_patient: true, ..Setup::default() });
+    let threads: [&[Does]; 2] = [&block, &sleeper];
+    for seed in 0..50 {
+        let result = simulate_with(&threads, Box::new(AtomFuzzer::new(ALWAYS)), seed, &setup);
+        let slept = result.done.iter().position(|done| done.0 == 1 && done.1 == 1);
+        assert!(result.done.iter().rposition(|done| done.0 == 0) < slept, "seed {seed}: {:?}", result.done);
+        assert!(!result.conductor.is_hurried() && result.end == Decision::Over);
+        // The recording is the same as that of a run that is not patient, so that the latter can follow it.
+        let recording = result.conductor.recording().clone();
+        let again = simulate(&threads, Box::new(Replay::new(&recording)), seed);
+        assert_eq!(again.done, result.done, "seed {seed}");
+        assert_eq!(again.conductor.strategy().departure(), None, "seed {seed}");
+    }
+}
+
+#[test]
 fn waiters_with_a_time_out_are_woken_to_execute_the_remote_acquire() {
     let waiter = [Acquire(0, 30), WaitFor(0, 5_000_000_000), Release(0)];
     let rate = rate(&[&waiter, &figure_block(10)], atomfuzzer(ALWAYS));
@@ -171,6 +189,20 @@ fn time_does_not_pass_for_long_time_outs_while_others_can_run() {
         let result = simulate(&[&waiter, &figure_block(10)], Box::new(AtomFuzzer::new(ALWAYS)), seed);
         let last = |thread| result.done.iter().rposition(|done| done.0 == thread);
         assert!(last(1) < last(0), "seed {seed}");
+    }
+}
+
+#[test]
+fn a_thread_that_yields_once_lets_no_time_pass_and_one_that_polls_does() {
+    let waiter = [Acquire(0, 30), WaitFor(0, 5_000_000_000), Release(0)];
+    let polite = [Sleep(1_000_000), Yield, Acquire(0, 10), NotifyAll(0), Release(0)];
+    for result in check_end(&[&waiter, &polite], Decision::Over) {
+        assert!(result.wakes.contains(&(0, Wake::Called)), "{:?}", result.wakes);
+    }
+    let polls = [&[Acquire(1, 40), Release(1), Yield].repeat(20)[..], &[Acquire(2, 41), Release(2)]].concat();
+    for result in check_end(&[&[Sleep(1_000_000), Acquire(1, 30), Release(1)], &polls], Decision::Over) {
+        let last = |thread| result.done.iter().rposition(|done| done.0 == thread);
+        assert!(last(0) < last(1), "{:?}", result.done);
     }
 }
 

@@ -112,7 +112,7 @@ pub struct Simulated {
 }
 
 /// The bounds of a simulated run.
-pub const LIMITS: Limits = Limits { steps: 100_000 };
+pub const LIMITS: Limits = Limits { steps: 100_000, is_patient: false };
 
 /// The patterns to look for and the goal of a simulation; all accesses are to one atomic set.
 #[derive(Debug, Clone, Default)]
@@ -123,6 +123,8 @@ pub struct Setup {
     pub roles: Vec<(u32, GoalRole)>,
     /// Whether reading and writing variables are no scheduling points.
     pub has_quiet_variables: bool,
+    /// Whether time passes only if no thread can run before.
+    pub is_patient: bool,
 }
 
 /// Runs a program whose threads are all started at the beginning.
@@ -137,7 +139,8 @@ pub fn simulate_with(
     seed: u64,
     setup: &Setup,
 ) -> Simulated {
-    let mut conductor = Conductor::new(strategy, seed, LIMITS);
+    let limits = Limits { is_patient: setup.is_patient, ..LIMITS };
+    let mut conductor = Conductor::new(strategy, seed, limits);
     conductor.observe_with(Observer::new(setup.patterns));
     for number in 0..threads.len() {
         conductor.announce(&format!("T{}", number + 1), false);

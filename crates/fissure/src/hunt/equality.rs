@@ -101,7 +101,7 @@ mod tests {
         let run = Run { schedule: schedule.parse().unwrap(), steps, ..empty() };
         let process = Process { run: Some(run), has_ended: true, ..Process::default() };
         let ending = Ending::Ended(Exit::Code(exit));
-        let outcome = Outcome { seed: 1, goal: None, ending, processes: vec![process] };
+        let outcome = Outcome { seed: 1, goal: None, is_patient: false, ending, processes: vec![process] };
         Digest::new(&Finished { outcome, output: output.to_vec() })
     }
 
@@ -119,7 +119,7 @@ mod tests {
         let hung = Run { schedule: "0*3 1".parse().unwrap(), end: RunEnd::Hang, ..empty() };
         let process = Process { run: Some(hung), ..Process::default() };
         let ending = Ending::Ended(Exit::Code(0));
-        let outcome = Outcome { seed: 1, goal: None, ending, processes: vec![process] };
+        let outcome = Outcome { seed: 1, goal: None, is_patient: false, ending, processes: vec![process] };
         check(Digest::new(&Finished { outcome, output: b"done".to_vec() }), Some("the end"));
     }
 }

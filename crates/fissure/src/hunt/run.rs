@@ -65,7 +65,7 @@ impl Program<'_> {
     /// Runs the program once.
     pub(crate) fn run(&self, control: Control, print: Print) -> Result<Finished, Error> {
         let folder = run_folder::create_in(self.folder)?;
-        let (seed, goal) = (control.seed, control.goal.clone());
+        let (seed, goal, is_patient) = (control.seed, control.goal.clone(), control.is_patient);
         tracing::info!(seed, goal = goal.as_ref().map(tracing::field::display), folder = ?folder.path(), "a run begins");
         let settings = folder.path().join("settings.json");
         self.write_settings(control, None, &settings)?;
@@ -92,7 +92,7 @@ impl Program<'_> {
         }
         tracing::info!(seed, ?ending, jvms = jvms.len(), "a run has ended");
         let processes = jvms.into_iter().map(process).collect();
-        Ok(Finished { outcome: Outcome { seed, goal, ending, processes }, output: printed })
+        Ok(Finished { outcome: Outcome { seed, goal, is_patient, ending, processes }, output: printed })
     }
 
     /// Writes the settings of a JVM, for one run or for several.

@@ -15,16 +15,26 @@ pub(crate) const UNCONTROLLED_VIRTUAL_THREADS: &str = "the program uses virtual 
 pub(crate) fn notices(facts: &RunFacts, limits: (u64, u64)) -> Vec<String> {
     let (seconds, steps) = limits;
     let mut notices = facts.notices.clone();
+    if facts.patient_runs > 0 {
+        notices.push(format!(
+            "{}, to see whether failures need sleeping threads that are woken early",
+            count(facts.patient_runs, "patient run was added", "patient runs were added"),
+        ));
+    }
     let mut say = |seeds: &[u64], sentence: &dyn Fn(&str) -> String| {
         if !seeds.is_empty() {
             notices.push(sentence(&named(seeds)));
         }
     };
+    let repeated = match facts.patient_runs {
+        0 => "",
+        _ => " (it did not occur when runs were repeated without that)",
+    };
     for (failure, seeds) in &facts.uncounted {
         say(seeds, &|seeds| {
             format!(
                 "no reference run fails with {failure}, but these runs do. In them Fissure let time pass for sleeping threads while \
-                 others could run, which may be the cause, so the failure is not counted as a finding: {seeds}"
+                 others could run, which may be the cause{repeated}, so the failure is not counted as a finding: {seeds}"
             )
         });
     }

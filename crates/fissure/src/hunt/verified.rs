@@ -36,6 +36,8 @@ pub(super) fn control(settings: &HuntSettings, finding: &Finding, seed: u64) -> 
     if let Some(schedule) = finding.schedules.first().filter(|schedule| !schedule.is_empty()) {
         control.strategy = REPLAY.strategy_name();
         control.schedule = Some(schedule.clone());
+    } else {
+        control.is_patient = finding.patient_seeds.contains(&seed);
     }
     control
 }

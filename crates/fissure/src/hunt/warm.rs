@@ -131,6 +131,7 @@ struct Probed {
 struct Shown {
     seed: u64,
     goal: Option<Goal>,
+    is_patient: bool,
     /// The shortened schedule that it followed.
     schedule: Option<String>,
 }
@@ -246,7 +247,8 @@ impl Warm<'_> {
         if shows_something(&finished.outcome) {
             let followed = finished.outcome.accounts().next().map(|run| run.schedule.to_string());
             let schedule = followed.filter(|_| control.schedule.is_some());
-            let shown = Shown { seed: control.seed, goal: control.goal.clone(), schedule };
+            let (seed, goal, is_patient) = (control.seed, control.goal.clone(), control.is_patient);
+            let shown = Shown { seed, goal, is_patient, schedule };
             let is_comparable = equality::is_comparable(&finished.outcome);
             let kept = Probed { control: control.clone(), digest: Digest::new(&finished), is_comparable };
             self.with(|state| {
@@ -353,7 +355,9 @@ impl Warm<'_> {
                 continue;
             };
             let schedule = finding.schedules.first().filter(|_| finding.shortened).cloned();
-            let key = Shown { seed, goal: finding.goals.first().cloned().flatten(), schedule };
+            let goal = finding.goals.first().cloned().flatten();
+            let is_patient = schedule.is_none() && finding.patient_seeds.contains(&seed);
+            let key = Shown { seed, goal, is_patient, schedule };
             // Several findings may be shown by one run.
             if !is_verified.insert(key.clone()) {
                 continue;
@@ -401,6 +405,7 @@ fn kind(control: &Control) -> Control {
         pause: 0,
         goal: None,
         schedule: None,
+        is_patient: false,
         steps: 0,
         ..control.clone()
     }

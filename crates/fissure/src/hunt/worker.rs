@@ -175,8 +175,8 @@ impl Worker {
         let [output_length, errors_length] = printed.map(|length| length.min(KEPT as u64));
         let mut printed = taken(output, output_length).map_err(Error::Folder)?;
         printed.extend(taken(errors, errors_length).map_err(Error::Folder)?);
-        let (seed, goal) = (control.seed, control.goal.clone());
-        let outcome = Outcome { seed, goal, ending, processes: vec![process(jvm)] };
+        let (seed, goal, is_patient) = (control.seed, control.goal.clone(), control.is_patient);
+        let outcome = Outcome { seed, goal, is_patient, ending, processes: vec![process(jvm)] };
         Ok(Finished { outcome, output: printed })
     }
 }

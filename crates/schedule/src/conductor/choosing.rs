@@ -4,7 +4,7 @@ use smallvec::SmallVec;
 
 use fissure_model::ids::{LockId, ThreadId};
 
-use super::{Conductor, Decision, Expectation, LONGEST_DELAY, State, Thread, YIELDS};
+use super::{Conductor, Decision, Expectation, FEW_YIELDS, LONGEST_DELAY, State, Thread, YIELDS};
 use crate::{
     operation::{Nanos, Operation, Wake},
     pattern::Atomic,
@@ -26,13 +26,13 @@ impl Conductor {
         if self.executed >= self.limits.steps {
             return Decision::TooLong;
         }
-        let spins = yields && self.spins_alone(current);
+        let yielded = if yields { self.count_yields(current) } else { 0 };
         loop {
             self.note_events(false);
-            if spins {
+            if yielded >= YIELDS {
                 self.admit_foreign_wakes();
             }
-            self.collect_candidates(spins);
+            self.collect_candidates(yielded >= YIELDS);
             if self.candidates.is_empty() {
                 // Input of another thread of the program arrives at once, and time must not pass before it. Other input takes real time.
                 if self.note_events(true)
@@ -50,11 +50,12 @@ impl Conductor {
             }
             let is_candidate =
                 |thread: &ThreadId| self.candidates.iter().any(|other| other.thread == *thread);
+            let lets_time_pass = if yields { yielded >= FEW_YIELDS } else { !self.limits.is_patient };
             let view = View {
                 candidates: &self.candidates,
                 current: current.filter(is_candidate),
                 yields,
-                sleepers: &self.sleepers,
+                sleepers: if lets_time_pass { &self.sleepers } else { &[] },
                 step: self.choices,
                 polls: self.polls,
             };
@@ -81,11 +82,11 @@ impl Conductor {
         self.execute(thread, operation)
     }
 
-    /// Records a yield, and returns whether the thread has yielded so often that it waits for another thread's time-out.
-    pub(super) fn spins_alone(&mut self, current: Option<ThreadId>) -> bool {
+    /// Records a yield, and returns how often the thread has yielded in succession.
+    pub(super) fn count_yields(&mut self, current: Option<ThreadId>) -> u32 {
         let (last, count) = self.yielding;
         self.yielding = (current, if last == current { count + 1 } else { 1 });
-        self.yielding.1 >= YIELDS
+        self.yielding.1
     }
 
     pub(super) fn collect_candidates(&mut self, spins: bool) {

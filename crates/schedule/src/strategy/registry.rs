@@ -132,6 +132,7 @@ mod tests {
             pause: 0,
             goal: None,
             schedule: None,
+            is_patient: false,
             steps: 1,
             volatiles: false,
             accesses: AccessPoints::None,

@@ -144,10 +144,13 @@ final class FissureEngine {
      * Releases a thread's clock into a synchronization object, which gets a number if it has none (-1). Returns the number and the
      * thread's segment packed as two ints; -1 if that failed.
      */
-    static native long release(int thread, int synchronizer, boolean hasAccesses);
+    static native long release(int thread, int synchronizer, boolean handsOver, boolean hasAccesses);
 
-    /** Joins the clock of a synchronization object into a thread's clock; returns the thread's segment, -1 if it learned nothing. */
-    static native int acquire(int thread, int synchronizer, int source, boolean hasAccesses);
+    /**
+     * Joins the clock of a synchronization object into a thread's clock; returns the thread's segment, -1 if it learned nothing.
+     * {@code handsOver} says whether the object is one that hands over, unlike a volatile field or an atomic.
+     */
+    static native int acquire(int thread, int synchronizer, int source, boolean handsOver, boolean hasAccesses);
 
     /** Forgets a synchronization object. */
     static native void forget(int synchronizer);

@@ -120,8 +120,11 @@ abstract class FissureHeld {
             set = write ? writeSets[depth] : readSets[depth];
         }
         if (state >= FissureEngine.SHARED) {
+            // A repeated access in a block counts twice if it races, now or later.
             return knows(word, set, write)
-                    && !(FissureEngine.ATOMIZER && isRacy && blocks != null && blocks.isActive());
+                    && !(FissureEngine.ATOMIZER
+                            && blocks != null
+                            && (isRacy ? blocks.isActive() : blocks.isNoting()));
         }
         int locationSet = (int) (word >>> FissureEngine.SET_SHIFT) & FissureEngine.SET_MASK;
         if (locationSet != (FissureEngine.REFINE ? set : 0)) {
@@ -162,35 +165,42 @@ abstract class FissureHeld {
         moveTo(segment);
     }
 
-    /** Whether the thread has acquired this version of a synchronization object. */
-    boolean hasAcquired(int serial, int version) {
-        return acquired != null && acquired[serial & MEMO - 1] == ((long) serial << 32 | version & 0xFFFFFFFFL);
+    /** Whether the thread has acquired this version of a synchronization object, by hand-over if that is asked for. */
+    boolean hasAcquired(int serial, int version, boolean handsOver) {
+        return acquired != null && acquired[slot(serial, handsOver)] == ((long) serial << 32 | version & 0xFFFFFFFFL);
     }
 
-    void acquires(int serial, int version) {
+    /** What a thread acquires by hand-over it has acquired. */
+    void acquires(int serial, int version, boolean handsOver) {
         if (acquired == null) {
-            acquired = new long[MEMO];
+            acquired = new long[2 * MEMO];
         }
-        acquired[serial & MEMO - 1] = (long) serial << 32 | version & 0xFFFFFFFFL;
+        acquired[slot(serial, false)] = (long) serial << 32 | version & 0xFFFFFFFFL;
+        if (handsOver) {
+            acquired[slot(serial, true)] = (long) serial << 32 | version & 0xFFFFFFFFL;
+        }
     }
 
-    /** Whether this thread knows all that another one could have released at a moment. */
-    boolean knowsMoment(long moment) {
+    /** Whether this thread knows all that another one could have released at a moment, by hand-over if that is asked for. */
+    boolean knowsMoment(long moment, boolean handsOver) {
         int other = (int) (moment >>> 32);
         if (other == id) {
             return true;
         }
-        long known = moments == null ? -1L : moments[other & MEMO - 1];
+        long known = moments == null ? -1L : moments[slot(other, handsOver)];
         return known >>> 32 == other && (int) known - (int) moment >= 0;
     }
 
-    void learnsMoment(long moment) {
+    void learnsMoment(long moment, boolean handsOver) {
         if (moments == null) {
-            moments = new long[MEMO];
+            moments = new long[2 * MEMO];
             java.util.Arrays.fill(moments, -1L);
         }
-        if (!knowsMoment(moment)) {
-            moments[(int) (moment >>> 32) & MEMO - 1] = moment;
+        if (!knowsMoment(moment, false)) {
+            moments[slot((int) (moment >>> 32), false)] = moment;
+        }
+        if (handsOver && !knowsMoment(moment, true)) {
+            moments[slot((int) (moment >>> 32), true)] = moment;
         }
     }
 
@@ -414,6 +424,11 @@ abstract class FissureHeld {
 
     private static long key(long word, boolean write) {
         return (word & FissureHook.WRITE_MASK) | (write ? 1L : 2L);
+    }
+
+    /** The second half of a cache is for hand-over. */
+    private static int slot(int number, boolean handsOver) {
+        return (number & MEMO - 1) + (handsOver ? MEMO : 0);
     }
 
     private static int slot(long key) {

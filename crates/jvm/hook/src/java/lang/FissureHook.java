@@ -305,6 +305,20 @@ public final class FissureHook {
         }
     }
 
+    /** An element is about to be put into a collection. */
+    public static void gives(Object element) {
+        if (on && FissureEngine.SYNCHRONIZATION) {
+            FissureOrder.gives(element);
+        }
+    }
+
+    /** An element was got from a collection. */
+    public static void takes(Object element) {
+        if (on && FissureEngine.SYNCHRONIZATION) {
+            FissureOrder.takes(element);
+        }
+    }
+
     public static void volatileRead(Object object) {
         if (on) {
             FissureOrder.volatileRead(object);
@@ -386,14 +400,14 @@ public final class FissureHook {
     /** A synchronizer that is not the JDK's is about to publish its state. */
     public static void stateReleased(Object synchronizer) {
         if (on && !FissureOrder.isOfTheJdk(synchronizer)) {
-            FissureOrder.release(synchronizer);
+            FissureOrder.releaseShared(synchronizer);
         }
     }
 
     /** A synchronizer that is not the JDK's has read its state. */
     public static void stateAcquired(Object synchronizer) {
         if (on && !FissureOrder.isOfTheJdk(synchronizer)) {
-            FissureOrder.acquire(synchronizer, synchronizer);
+            FissureOrder.acquireState(synchronizer);
         }
     }
 
@@ -553,6 +567,13 @@ public final class FissureHook {
         }
     }
 
+    /** The same as {@link #released} for state that does not hand over what it belongs to: maps, atomics and the like. */
+    public static void sharedReleased(Object token) {
+        if (on) {
+            FissureOrder.releaseShared(token);
+        }
+    }
+
     public static void sharedTaken(Object element, Object collection) {
         if (on) {
             FissureOrder.acquireShared(element, collection);
@@ -562,7 +583,7 @@ public final class FissureHook {
     public static void sharedComputed(Object value, Object collection) {
         if (on) {
             FissureOrder.acquireShared(value, collection);
-            FissureOrder.release(value);
+            FissureOrder.releaseShared(value);
         }
     }
 

@@ -9,7 +9,7 @@ import java.util.concurrent.CountedCompleter;
  */
 final class FissureOrder {
     /** What a synchronization object passes on. */
-    private static final class Handed extends FissureTable.Entry {
+    private static class Handed extends FissureTable.Entry {
         /** Unlike the number, never used again for another object. */
         final int serial;
         /** The number of its clock in native code; -1 until the first release. */
@@ -18,6 +18,8 @@ final class FissureOrder {
         volatile int version;
         /** The {@link FissureHeld#moment} of the last release. */
         long released = -1L;
+        /** The same of the last release that handed something over. */
+        long handed = -1L;
         /** Whether several threads have released it. */
         boolean isShared;
         /** How often code of the JDK acquired it for itself; negative once other code did. */
@@ -36,6 +38,16 @@ final class FissureOrder {
         }
     }
 
+    /** An element of collections. */
+    private static final class Given extends Handed {
+        /** The locks that were held whenever a thread put the element into a collection. */
+        volatile int locks;
+
+        Given(Object token, int serial) {
+            super(token, serial);
+        }
+    }
+
     // What orders accesses, for reports.
     private static final int OBJECT = 0;
     private static final int VOLATILE = 1;
@@ -49,20 +61,32 @@ final class FissureOrder {
     private static final Object CELLS_GUARD = new Object();
     /** The static volatile fields, by cell. */
     private static volatile Handed[] cells = new Handed[64];
+    /** The elements that were put into collections under a lock. */
+    private static final FissureTable GIVEN = new FissureTable();
     private static int staticSource;
+    private static int givenSource;
     private static int serials;
 
     private FissureOrder() {}
 
-    /** Everything that this thread did so far happens before a later acquire of {@code token}. */
+    /** Everything that this thread did so far happens before a later acquire of {@code token}, which hands something over. */
     static void release(Object token) {
+        release(token, true);
+    }
+
+    /** The same for a volatile field, an atomic and the like. */
+    static void releaseShared(Object token) {
+        release(token, false);
+    }
+
+    private static void release(Object token, boolean handsOver) {
         FissureThread thread = Thread.currentThread().fissureState;
         if (token == null || thread == null || thread.busy || !FissureThread.isConcurrent) {
             return;
         }
         thread.busy = true;
         try {
-            release(thread, find(token));
+            release(thread, find(token), handsOver);
         } catch (OutOfMemoryError error) {
             FissureEngine.outOfMemory();
         } finally {
@@ -72,7 +96,12 @@ final class FissureOrder {
 
     /** {@code via} is the object that a report names: a collection for one of its elements. */
     static void acquire(Object token, Object via) {
-        acquire(token, via, OBJECT);
+        acquire(token, via, OBJECT, true);
+    }
+
+    /** The same for the state of a synchronizer, which is an atomic. */
+    static void acquireState(Object synchronizer) {
+        acquire(synchronizer, synchronizer, OBJECT, false);
     }
 
     /**
@@ -85,7 +114,7 @@ final class FissureOrder {
             return;
         }
         Handed handed = (Handed) TABLE.find(token);
-        if (handed == null || handed.internal > MOST_INTERNAL || isKnown(thread, handed)) {
+        if (handed == null || handed.internal > MOST_INTERNAL || isKnown(thread, handed, false)) {
             return;
         }
         if (handed.internal >= 0) {
@@ -95,20 +124,20 @@ final class FissureOrder {
             }
             handed.internal = -1;
         }
-        acquire(token, via, OBJECT);
+        acquire(token, via, OBJECT, false);
     }
 
     static void acquireLock(Object lock) {
-        acquire(FissureLocks.place(lock), lock, MONITOR);
+        acquire(FissureLocks.place(lock), lock, MONITOR, false);
     }
 
     /** Volatile fields of one object are not distinguished: that may add happens-before edges, and never loses one. */
     static void volatileRead(Object object) {
-        acquire(object, object, VOLATILE);
+        acquire(object, object, VOLATILE, false);
     }
 
     static void volatileWrite(Object object) {
-        release(object);
+        release(object, false);
     }
 
     static void volatileReadStatic(int cell) {
@@ -122,7 +151,7 @@ final class FissureOrder {
             if (staticSource == 0) {
                 staticSource = FissureEngine.newSource("a static volatile field");
             }
-            acquire(thread, known[cell], staticSource);
+            acquire(thread, known[cell], staticSource, false);
         } finally {
             thread.busy = false;
         }
@@ -135,7 +164,58 @@ final class FissureOrder {
         }
         thread.busy = true;
         try {
-            release(thread, cell(cell));
+            release(thread, cell(cell), false);
+        } catch (OutOfMemoryError error) {
+            FissureEngine.outOfMemory();
+        } finally {
+            thread.busy = false;
+        }
+    }
+
+    /**
+     * An element is about to be put into a collection that may not be thread-safe. What a thread did before happens before what another
+     * does after it got the element, if both hold a common lock.
+     */
+    static void gives(Object element) {
+        FissureThread thread = Thread.currentThread().fissureState;
+        if (thread == null || thread.busy || thread.heldLocks() == 0 || !FissureThread.isConcurrent || isValue(element)) {
+            return;
+        }
+        thread.busy = true;
+        try {
+            int locks = thread.set(null, true);
+            if (locks != 0) {
+                Given given = given(element);
+                synchronized (given) {
+                    given.locks = given.version == 0 ? locks : thread.common(given.locks, locks);
+                }
+                release(thread, given, true);
+            }
+        } catch (OutOfMemoryError error) {
+            FissureEngine.outOfMemory();
+        } finally {
+            thread.busy = false;
+        }
+    }
+
+    /** An element was got from a collection. */
+    static void takes(Object element) {
+        FissureThread thread = Thread.currentThread().fissureState;
+        if (thread == null || thread.busy || thread.heldLocks() == 0 || !FissureThread.isConcurrent || isValue(element)) {
+            return;
+        }
+        Given given = (Given) GIVEN.find(element);
+        if (given == null || isKnown(thread, given, true)) {
+            return;
+        }
+        thread.busy = true;
+        try {
+            if (thread.common(given.locks, thread.set(null, false)) != 0) {
+                if (givenSource == 0) {
+                    givenSource = FissureEngine.newSource("a collection under a lock");
+                }
+                acquire(thread, given, givenSource, true);
+            }
         } catch (OutOfMemoryError error) {
             FissureEngine.outOfMemory();
         } finally {
@@ -164,22 +244,25 @@ final class FissureOrder {
         isOfTheJdk(token);
         acquireShared(token, token);
         FissureEngine.isCalledFromOutside();
+        gives(token);
+        takes(token);
+        given(token);
         FissureThread.guards(token);
         FissureThread.isConcurrent = wasConcurrent;
     }
 
-    private static void acquire(Object token, Object via, int kind) {
+    private static void acquire(Object token, Object via, int kind, boolean handsOver) {
         FissureThread thread = Thread.currentThread().fissureState;
         if (token == null || thread == null || thread.busy || !FissureThread.isConcurrent) {
             return;
         }
         Handed handed = (Handed) TABLE.find(token);
-        if (handed == null || isKnown(thread, handed)) {
+        if (handed == null || isKnown(thread, handed, handsOver)) {
             return;
         }
         thread.busy = true;
         try {
-            acquire(thread, handed, source(via.getClass(), kind));
+            acquire(thread, handed, source(via.getClass(), kind), handsOver);
         } catch (OutOfMemoryError error) {
             FissureEngine.outOfMemory();
         } finally {
@@ -188,33 +271,33 @@ final class FissureOrder {
     }
 
     /** Whether an acquire adds nothing, as far as that is known without native code. */
-    private static boolean isKnown(FissureThread thread, Handed handed) {
+    private static boolean isKnown(FissureThread thread, Handed handed, boolean handsOver) {
         int version = handed.version;
         return version == 0
-                || thread.hasAcquired(handed.serial, version)
-                || !handed.isShared && thread.knowsMoment(handed.released);
+                || thread.hasAcquired(handed.serial, version, handsOver)
+                || !handed.isShared && thread.knowsMoment(handed.released, handsOver);
     }
 
-    private static void acquire(FissureThread thread, Handed handed, int source) {
+    private static void acquire(FissureThread thread, Handed handed, int source, boolean handsOver) {
         int version = handed.version;
         long released = handed.released;
-        if (version == 0 || thread.hasAcquired(handed.serial, version)) {
+        if (version == 0 || thread.hasAcquired(handed.serial, version, handsOver)) {
             return;
         }
-        int segment = FissureEngine.acquire(thread.id, handed.number, source, thread.hasAccesses);
-        thread.acquires(handed.serial, version);
-        thread.learnsMoment(released);
+        int segment = FissureEngine.acquire(thread.id, handed.number, source, handsOver, thread.hasAccesses);
+        thread.acquires(handed.serial, version, handsOver);
+        thread.learnsMoment(released, handsOver);
         if (segment >= 0) {
             thread.learns(segment);
         }
     }
 
-    private static void release(FissureThread thread, Handed handed) {
-        if (handed.released == thread.moment()) {
+    private static void release(FissureThread thread, Handed handed, boolean handsOver) {
+        if (handed.released == thread.moment() && (!handsOver || handed.handed == handed.released)) {
             return;
         }
         synchronized (handed) {
-            long both = FissureEngine.release(thread.id, handed.number, thread.hasAccesses);
+            long both = FissureEngine.release(thread.id, handed.number, handsOver, thread.hasAccesses);
             if (both < 0L) {
                 return;
             }
@@ -223,6 +306,9 @@ final class FissureOrder {
             long moment = thread.moment();
             handed.isShared |= handed.version > 0 && handed.released >>> 32 != moment >>> 32;
             handed.released = moment;
+            if (handsOver) {
+                handed.handed = moment;
+            }
             handed.version++;
         }
     }
@@ -239,6 +325,33 @@ final class FissureOrder {
                 TABLE.add(entry);
             }
             return (Handed) entry;
+        }
+    }
+
+    /** Whether an element has no state that a thread could hand over. */
+    private static boolean isValue(Object element) {
+        return element == null
+                || element instanceof String
+                || element instanceof Number
+                || element instanceof Boolean
+                || element instanceof Character
+                || element instanceof Enum;
+    }
+
+    private static Given given(Object element) {
+        FissureTable.Entry entry = GIVEN.find(element);
+        if (entry != null) {
+            return (Given) entry;
+        }
+        synchronized (GIVEN.guard) {
+            entry = GIVEN.find(element);
+            if (entry == null) {
+                synchronized (TABLE.guard) {
+                    entry = new Given(element, ++serials);
+                }
+                GIVEN.add(entry);
+            }
+            return (Given) entry;
         }
     }
 

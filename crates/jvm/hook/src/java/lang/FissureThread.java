@@ -61,7 +61,7 @@ final class FissureThread extends FissureHeld {
         try {
             long moment = self.moment();
             register(child, self.id);
-            child.fissureState.learnsMoment(moment);
+            child.fissureState.learnsMoment(moment, true);
             self.moveTo(FissureEngine.segmentOf(self.id));
             self.spanTo(FissureEngine.spanOf(self.id));
             self.logUnplaced(FissureBlocks.START, child);
@@ -195,7 +195,7 @@ final class FissureThread extends FissureHeld {
         FissureThread self = Thread.currentThread().fissureState;
         Object guard = self == null || self.busy ? null : self.named(lock);
         if (guard != null && FissureLocks.orders(self, guard)) {
-            FissureOrder.release(FissureLocks.place(guard));
+            FissureOrder.releaseShared(FissureLocks.place(guard));
         }
     }
 
@@ -537,7 +537,7 @@ final class FissureThread extends FissureHeld {
             }
         }
         if (FissureEngine.SYNCHRONIZATION && guards[at]) {
-            FissureOrder.release(FissureLocks.place(locks[at]));
+            FissureOrder.releaseShared(FissureLocks.place(locks[at]));
         }
         int last = depth - 1;
         for (int i = at; i < last; i++) {
