@@ -150,7 +150,8 @@ fn detected(java: &Path, parallelism: u32, program: &str) -> Vec<(String, BTreeS
     let folder = tempfile::tempdir().unwrap();
     let json = folder.path().join("report.json");
     let mut detect = fissure();
-    detect.args(["detect", "--json"]).arg(&json).arg("--").arg(java);
+    // Threads wait in a common monitor, which may happen to order all other accesses as well.
+    detect.args(["detect", "--order", "start-join", "--json"]).arg(&json).arg("--").arg(java);
     detect.arg(format!("-Djdk.virtualThreadScheduler.parallelism={parallelism}"));
     let output = detect.arg("-cp").arg(classes(Folder::Race)).arg(program).output().unwrap();
     assert_eq!(text(&output.stdout), "done\n", "{}", output_text(&output));
