@@ -4,6 +4,7 @@ pub(crate) mod assets;
 pub(crate) mod determinism;
 pub(crate) mod hunt;
 pub(crate) mod object;
+pub(crate) mod reliability;
 pub(crate) mod throughput;
 pub(crate) mod whole_program;
 

@@ -68,7 +68,9 @@ enum Bench {
     Assets(bench::assets::Options),
     /// Whether a seed gives the same run every time, compared byte for byte
     Determinism(bench::determinism::Options),
-    /// Runs a second in new and in warm JVMs, and whether both give the same reports
+    /// How many of many hunts find the bugs, whether replays are equal, and false alarms in correct programs
+    Reliability(bench::reliability::Options),
+    /// Runs a second in new and in warm JVMs, the time to the first bug, and the memory of a warm JVM
     Throughput(bench::throughput::Options),
     /// The harnesses of the Violat paper, and the search for its methods
     Object(bench::object::Options),
@@ -100,6 +102,7 @@ fn run(task: Task) -> Result<()> {
         Task::Bench(Bench::Static(options)) => bench::whole_program::run(&options),
         Task::Bench(Bench::Assets(options)) => bench::assets::run(options),
         Task::Bench(Bench::Determinism(options)) => bench::determinism::run(options),
+        Task::Bench(Bench::Reliability(options)) => bench::reliability::run(&options),
         Task::Bench(Bench::Throughput(options)) => bench::throughput::run(&options),
         Task::Bench(Bench::Object(options)) => bench::object::run(options),
     }
