@@ -18,6 +18,8 @@ use crate::{
 const FIRST_RUNS: u64 = 64;
 /// How many runs there are in a round after that.
 const LONG_ROUND: u64 = 64;
+/// How many runs there are in a round if no run learns from another. Their results are in memory together.
+const INDEPENDENT_ROUND: u64 = 1_024;
 /// One of so many runs is left to chance while there are goals.
 const CHANCE_SHARE: u64 = 8;
 /// A hunt with a budget makes at least so many runs, however long they take.
@@ -90,7 +92,9 @@ impl Planning<'_> {
     /// The goals of the next runs; none if the hunt with this strategy is over.
     pub(crate) fn next(&self) -> Vec<Option<Goal>> {
         match self.limit {
-            Limit::Runs(all) if self.is_independent => vec![None; (all - self.runs) as usize],
+            Limit::Runs(all) if self.is_independent => {
+                vec![None; (all - self.runs).min(INDEPENDENT_ROUND) as usize]
+            }
             Limit::Runs(all) => self.first(goals::round(self.runs).min(all - self.runs)),
             Limit::Time(_) if self.runs < LEAST_RUNS => self.first(goals::round(self.runs)),
             Limit::Time(until) => {
