@@ -16,12 +16,30 @@ const SEED: i64 = 0x2545_F491_4F6C_DD1D;
 
 /// Gives the generators of random numbers that the JDK itself has the same seed in every run, whenever the program first uses them.
 pub(crate) fn seed(jni: Jni) {
-    for (class, members) in fissure_jdk::restored_statics() {
-        for member in members.iter().filter(|member| member.role.is_seeded) {
-            let field = jni.static_field(class, member.method, member.role.descriptor);
-            let Some(StaticValue::Object(object)) = field.map(|field| jni.static_value(field)) else {
-                continue;
-            };
+    Generators::find(jni).seed(jni);
+}
+
+/// The JDK's own generators of random numbers, as far as this JDK has them.
+#[derive(Debug)]
+struct Generators {
+    fields: Vec<StaticField>,
+}
+
+impl Generators {
+    fn find(jni: Jni) -> Self {
+        let mut fields = Vec::new();
+        for (class, members) in fissure_jdk::restored_statics() {
+            let seeded = members.iter().filter(|member| member.role.is_seeded);
+            fields.extend(
+                seeded.filter_map(|member| jni.static_field(class, member.method, member.role.descriptor)),
+            );
+        }
+        Self { fields }
+    }
+
+    fn seed(&self, jni: Jni) {
+        for field in &self.fields {
+            let StaticValue::Object(object) = jni.static_value(*field) else { continue };
             let object = object as jobject;
             // A `Random` keeps its seed in an atomic number.
             let number = jni.object_field(object, c"seed", c"Ljava/util/concurrent/atomic/AtomicLong;");
@@ -88,6 +106,7 @@ impl ThreadIds {
 #[derive(Debug)]
 pub(super) struct SavedState {
     fields: Vec<Saved>,
+    generators: Generators,
 }
 
 #[derive(Debug)]
@@ -120,12 +139,12 @@ impl SavedState {
                 fields.push(Saved { field, value, counter, is_cleared: role.is_cleared });
             }
         }
-        Self { fields }
+        Self { fields, generators: Generators::find(jni) }
     }
 
     /// Restores the state.
     pub(super) fn restore(&self, jni: Jni) {
-        seed(jni);
+        self.generators.seed(jni);
         for saved in &self.fields {
             match (saved.value, saved.counter) {
                 (StaticValue::Object(object), Some(counter)) => {

@@ -37,6 +37,8 @@ final class FissureDriver {
     private static Constructor<?> loaders;
     private static Constructor<?> paths;
     private static URLClassPath path;
+    /** The class with the executor of delayed tasks; null if this JDK has none. */
+    private static Class<?> delays;
 
     private FissureDriver() {}
 
@@ -76,6 +78,7 @@ final class FissureDriver {
             return "it has a system class loader of its own";
         }
         classPath = System.getProperty("java.class.path");
+        delays = delays();
         paths = URLClassPath.class.getDeclaredConstructor(String.class, boolean.class);
         paths.setAccessible(true);
         for (Constructor<?> constructor : system.getClass().getDeclaredConstructors()) {
@@ -117,7 +120,6 @@ final class FissureDriver {
                 common.setAccessible(true);
                 renew(ForkJoinPool.class, ForkJoinPool.commonPool(), common.newInstance((byte) 0));
             }
-            Class<?> delays = delays();
             if (delays != null && !memory.shouldBeInitialized(delays)) {
                 Field delayer = delays.getDeclaredField("delayer");
                 delayer.setAccessible(true);
@@ -142,7 +144,6 @@ final class FissureDriver {
         }
     }
 
-    /** The class with the executor of delayed tasks; null if this JDK has none. */
     private static Class<?> delays() {
         try {
             return Class.forName("java.util.concurrent.CompletableFuture$Delayer", false, null);
