@@ -291,17 +291,13 @@ fn ends_in_time(child: &mut Child) -> bool {
 
 /// The resident memory of all children of a process, in bytes.
 fn memory_of_children(parent: u32) -> u64 {
-    let children = fs::read_to_string(format!("/proc/{parent}/task/{parent}/children")).unwrap_or_default();
     // JVMs are started by other threads than the first.
     let tasks = fs::read_dir(format!("/proc/{parent}/task")).into_iter().flatten().flatten();
     let listed = tasks.filter_map(|task| fs::read_to_string(task.path().join("children")).ok());
-    let mut ids: Vec<u32> = listed
-        .chain([children])
-        .flat_map(|text| text.split_ascii_whitespace().filter_map(|id| id.parse().ok()).collect::<Vec<u32>>())
-        .collect();
-    ids.sort_unstable();
-    ids.dedup();
-    ids.iter().map(|id| resident(Path::new(&format!("/proc/{id}/status")))).sum()
+    let ids = listed.flat_map(|text| {
+        text.split_ascii_whitespace().filter_map(|id| id.parse().ok()).collect::<Vec<u32>>()
+    });
+    ids.map(|id| resident(Path::new(&format!("/proc/{id}/status")))).sum()
 }
 
 fn resident(status: &Path) -> u64 {
