@@ -1,17 +1,14 @@
-// A counter whose increment starts a helper thread and joins it; threads that a tested object starts are not controlled.
+// A counter whose constructor starts a thread. It runs before the calls of a harness begin, so that it is not controlled.
 // fissure: object --core increment,get --schedules controlled
 public class Starter {
     private int value;
 
+    public Starter() {
+        new Thread(() -> {}).start();
+    }
+
     public synchronized int increment() {
-        Thread helper = new Thread(() -> value++);
-        helper.start();
-        try {
-            helper.join();
-        } catch (InterruptedException error) {
-            throw new IllegalStateException(error);
-        }
-        return value;
+        return ++value;
     }
 
     public synchronized int get() {

@@ -1,5 +1,5 @@
 //! The invariants of ARCHITECTURE.md that can be checked by reading the repository: which crate depends on which, which crates do not know the
-//! JVM, which have no lists of JDK classes, and which words are not used.
+//! JVM, which have no lists of JDK classes, which words are not used, and how long files are.
 
 use std::{collections::BTreeSet, fs, path::Path};
 
@@ -66,6 +66,9 @@ const LANGUAGE_TYPES: &[&str] = &[
     "String",
     "Throwable",
 ];
+
+/// The most lines of a source file; more are two ideas, which belong into two files.
+const MOST_LINES: usize = 600;
 
 /// Words for which `docs/glossary.md` has the usual ones.
 const RIDDLES: &[&str] = &[
@@ -173,6 +176,22 @@ fn only_the_agent_speaks_of_the_interfaces_of_the_jvm() {
         let found = lines_with(&root().join("crates").join(name).join("src"), "rs", JVM_WORDS).unwrap();
         assert!(found.is_empty(), "{found:#?}");
     }
+}
+
+#[test]
+fn no_source_file_is_too_long() {
+    let mut found = Vec::new();
+    for (folder, extension) in
+        ["crates", "xtask"].iter().flat_map(|folder| [(folder, "rs"), (folder, "java")])
+    {
+        for file in files_below(&root().join(folder), extension).unwrap() {
+            let lines = fs::read_to_string(&file).unwrap().lines().count();
+            if lines > MOST_LINES {
+                found.push(format!("{} has {lines} lines", file.display()));
+            }
+        }
+    }
+    assert!(found.is_empty(), "{found:#?}");
 }
 
 #[test]

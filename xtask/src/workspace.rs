@@ -1,9 +1,12 @@
 //! Paths in the workspace, and helpers to run commands.
 
 use std::{
-    env, fs,
+    collections::BTreeMap,
+    env,
+    fs::{self, File, TryLockError},
     path::{Path, PathBuf},
     process::Command,
+    sync::{Mutex, PoisonError},
 };
 
 use anyhow::{Context, Result, bail};
@@ -49,15 +52,33 @@ pub(crate) fn line(command: &Command) -> String {
     words.map(|word| word.to_string_lossy().into_owned()).collect::<Vec<_>>().join(" ")
 }
 
-/// An empty folder of this name below the target folder.
+/// An empty folder of this name below the target folder. It belongs to this task until the task ends: another one at the same time would
+/// empty it, and the runs in it would fail.
 pub(crate) fn fresh_folder(name: &str) -> Result<PathBuf> {
-    let folder = target()?.join("xtask").join(name);
+    fresh_folder_in(&target()?.join("xtask"), name)
+}
+
+fn fresh_folder_in(parent: &Path, name: &str) -> Result<PathBuf> {
+    let folder = parent.join(name);
+    fs::create_dir_all(parent).with_context(|| format!("cannot create {}", parent.display()))?;
+    let mut locks = LOCKS.lock().unwrap_or_else(PoisonError::into_inner);
+    if !locks.contains_key(&folder) {
+        let path = parent.join(format!("{name}.lock"));
+        let lock = File::create(&path).with_context(|| format!("cannot create {}", path.display()))?;
+        if let Err(TryLockError::WouldBlock) = lock.try_lock() {
+            bail!("another task uses {}: wait until it has ended", folder.display());
+        }
+        locks.insert(folder.clone(), lock);
+    }
     if folder.exists() {
         fs::remove_dir_all(&folder).with_context(|| format!("cannot empty {}", folder.display()))?;
     }
     fs::create_dir_all(&folder).with_context(|| format!("cannot create {}", folder.display()))?;
     Ok(folder)
 }
+
+/// The locks of this task's folders, until it ends.
+static LOCKS: Mutex<BTreeMap<PathBuf, File>> = Mutex::new(BTreeMap::new());
 
 /// All files with this ending below a folder, sorted by path.
 pub(crate) fn files_below(folder: &Path, extension: &str) -> Result<Vec<PathBuf>> {
@@ -76,4 +97,22 @@ pub(crate) fn files_below(folder: &Path, extension: &str) -> Result<Vec<PathBuf>
     }
     files.sort();
     Ok(files)
+}
+
+#[test]
+fn a_folder_belongs_to_one_task_at_a_time() {
+    let parent = tempfile::tempdir().unwrap();
+    // Locks of two open files conflict, in one process as in two.
+    let other = File::create(parent.path().join("one.lock")).unwrap();
+    other.try_lock().unwrap();
+    let report = parent.path().join("one/report");
+    fs::create_dir(parent.path().join("one")).unwrap();
+    fs::write(&report, "").unwrap();
+    let error = fresh_folder_in(parent.path(), "one").unwrap_err().to_string();
+    assert!(error.starts_with("another task uses ") && report.exists(), "{error}");
+    drop(other);
+    for _ in 0..2 {
+        assert_eq!(fresh_folder_in(parent.path(), "one").unwrap(), parent.path().join("one"));
+        assert!(!report.exists());
+    }
 }

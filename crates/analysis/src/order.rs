@@ -452,7 +452,7 @@ mod tests {
         let later = order.segment(left);
         order.acquire(right, &object, by(Source(7), false));
         assert!(!order.is_before(later, order.segment(right)));
-        // What the thread knew by then is passed on nevertheless.
+        // The thread's clock up to then is passed on nevertheless.
         let mut other = Released::default();
         order.release(left, &mut other, releasing(true));
         order.acquire(right, &other, by(Source(7), false));

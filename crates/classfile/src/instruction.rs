@@ -1,7 +1,7 @@
 //! Decodes instructions: the only place that knows how operands are encoded.
 //!
 //! Forms that differ in their encoding only are decoded alike: `aload_0` and `wide aload` as `aload`, `ldc_w` as `ldc`, `goto_w` as
-//! `goto`. What an operand names in the constant pool is resolved when a pass asks for it, because most passes look at few
+//! `goto`. An operand's entry of the constant pool is resolved when a pass asks for it, because most passes look at few
 //! instructions.
 
 use crate::bytes::{i32_at, u8_at, u16_at};

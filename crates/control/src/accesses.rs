@@ -3,7 +3,7 @@
 use fissure_model::ids::{LocationId, SiteId, ThreadId};
 use fissure_schedule::{conductor::Decision, operation::Operation, strategy::GoalRole};
 
-use crate::{ControlledRun, calls::OpenCall, front_end::FrontEnd, points::Point, sets};
+use crate::{ControlledRun, calls::OpenCall, front_end::FrontEnd, points::Point, sets, thread_unsafe::Parts};
 
 /// An access between its scheduling points and its execution.
 #[derive(Debug, Clone, Copy)]
@@ -63,8 +63,8 @@ impl ControlledRun {
         Some(PendingAccess { location, is_write, site, flags, role, operation, yields, open_call: None })
     }
 
-    /// A thread is about to call a method of a collection or an atomic. `parts` gives the classes whose code works on the object, if it
-    /// is thread-unsafe; `walks` says that the call passes all elements to the program's code. `None` if the call is no scheduling point.
+    /// A thread is about to call a method of a collection or an atomic. `parts` gives the classes whose code works on the object, or on
+    /// the one that it wraps, if that is thread-unsafe; `walks` says that the call passes all elements to the program's code. `None` if the call is no scheduling point.
     pub fn before_call(
         &mut self,
         front: &dyn FrontEnd,
@@ -72,7 +72,7 @@ impl ControlledRun {
         object: u32,
         (site, flags): (SiteId, i32),
         walks: bool,
-        parts: impl FnOnce() -> Vec<String>,
+        parts: impl FnOnce() -> Parts,
     ) -> Option<PendingAccess> {
         self.close_finished_calls(front, thread);
         let location = sets::contents_of(object);

@@ -50,7 +50,7 @@ impl ControlledRun {
         let mut failure = Failure {
             thread: self.conductor.name(thread).to_owned(),
             cause,
-            own: stack.iter().position(|frame| front.is_in_scope(&frame.class)),
+            own: own_frame(front, &stack),
             test,
             stack,
             after: Vec::new(),
@@ -132,6 +132,11 @@ impl ControlledRun {
         };
         object.unwrap_or_default()
     }
+}
+
+/// The innermost frame of the program's own code. Classes that are instrumented on demand belong to libraries.
+fn own_frame(front: &dyn FrontEnd, stack: &[Frame]) -> Option<usize> {
+    stack.iter().position(|frame| front.is_in_scope(&frame.class) && !front.is_on_demand(&frame.class))
 }
 
 /// The locks and locations that more than one thread used in some steps.

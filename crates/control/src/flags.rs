@@ -3,7 +3,7 @@
 
 use fissure_model::{
     event::AccessKind,
-    goal::{Act, Goal, GoalSite, SetGoal},
+    goal::{Act, Goal, GoalSite, Role, SetGoal},
 };
 use fissure_schedule::strategy::GoalRole;
 
@@ -33,28 +33,6 @@ const GATE: i32 = 1 << 20;
 /// All flags of a site for its role in the goal.
 pub const GOAL: i32 = AGAIN | BETWEEN | LATER | EARLIER | 0xf << LETTERS | 0xf << WINDOWS | GATE;
 
-/// The texts of the sites that a goal names: only these have a role in it.
-pub fn goal_sites(goal: &Goal) -> Vec<&str> {
-    let mut sites: Vec<&str> = match goal {
-        Goal::Chance(_) => Vec::new(),
-        Goal::Acquires(pair) => vec![&pair.local, &pair.remote],
-        Goal::Accesses(goal) => {
-            let named = [goal.first(), goal.remote(), goal.second(), Some(goal.last())].into_iter().flatten();
-            named.map(|site| site.site.as_str()).collect()
-        }
-        Goal::Race(race) => race.accesses.iter().map(|access| access.site.as_str()).collect(),
-        Goal::Set(goal) => {
-            let events = goal.events.iter().map(|event| event.site.as_str());
-            let gate = goal.gate.iter().map(|gate| gate.site.as_str());
-            let windows = goal.windows.iter().flatten().map(String::as_str);
-            events.chain(gate).chain(windows).collect()
-        }
-    };
-    sites.sort_unstable();
-    sites.dedup();
-    sites
-}
-
 /// The flags of a site for its role in the goal: its text, the kind of access if it is one, and the name of the field or variable.
 pub fn goal_flags(text: &str, access: Option<AccessKind>, name: &str, goal: Option<&Goal>) -> i32 {
     let access = access.map(|kind| kind == AccessKind::Write);
@@ -74,10 +52,7 @@ pub fn goal_flags(text: &str, access: Option<AccessKind>, name: &str, goal: Opti
             };
             let is_named = |site: &GoalSite| act == Act::Acquire || site.name == name;
             let is_meant = |site: &GoalSite| site.act == act && site.site == text && is_named(site);
-            let first = goal.first().is_some_and(is_meant);
-            let remote = goal.remote().is_some_and(is_meant);
-            let second = goal.second().is_some_and(is_meant);
-            bits(LETTERS, [first, remote, is_meant(goal.last()), second].into_iter())
+            bits(LETTERS, Role::ALL.into_iter().map(|role| goal.get(role).is_some_and(is_meant)))
         }
         Some(Goal::Race(race)) => {
             let is_meant = |write, there: &str| access == Some(write) && there == text;

@@ -8,7 +8,7 @@
 use fissure_analysis::interleavings::{Act as CandidateAct, Candidate, CandidateSite};
 use fissure_model::{
     event::AccessKind,
-    goal::{AccessGoal, Act, Goal, GoalAccesses, GoalSite},
+    goal::{AccessGoal, Act, Goal, GoalAccesses, GoalSite, Role},
     ids::{LocationId, SiteId, ThreadId},
 };
 use fissure_schedule::{operation::Operation, strategy::GoalRole};
@@ -79,17 +79,13 @@ impl ControlledRun {
             },
         };
         let goal = |found: &Candidate| {
-            let (first, last) = (found.first.map(site), site(found.last));
-            let (remote, second) = (found.remote.map(site), found.second.map(site));
+            let accesses = GoalAccesses::new(found.shape, |role: Role| found.get(role).map(site))
+                .expect("a candidate has the accesses of its shape");
             let class =
                 |site: &GoalSite| method(&site.site).rsplit_once('.').map(|(class, _)| class.to_owned());
-            let sites = [first.as_ref(), remote.as_ref(), second.as_ref(), Some(&last)];
-            let is_inside =
-                sites.into_iter().flatten().flat_map(class).any(|class| front.is_on_demand(&class));
+            let is_inside = accesses.sites().iter().filter_map(class).any(|class| front.is_on_demand(&class));
             // Goals in the application's own code need no thread-unsafe JDK classes to be instrumented.
             let instrumented = if is_inside { self.instrumented.clone() } else { Vec::new() };
-            let accesses = GoalAccesses::new(first, remote, second, last)
-                .expect("a candidate with two local accesses or two remote ones has a remote access between local ones");
             AccessGoal {
                 points: self.access_points,
                 is_sequential: false,

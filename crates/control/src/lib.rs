@@ -35,4 +35,4 @@ pub use front_end::{Accessed, Declared, DeclaredField, Field, FrontEnd, RawFrame
 pub use idle::IdlePools;
 pub use results::Results;
 pub use run::ControlledRun;
-pub use thread_unsafe::ThreadUnsafe;
+pub use thread_unsafe::{Parts, ThreadUnsafe};

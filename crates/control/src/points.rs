@@ -3,7 +3,7 @@
 //! A location is an object and a field, or an array and an index. Objects are numbered by the front end, in the order in which
 //! they are first accessed by a thread under control; fields are numbered here. Static fields are fields of object 0.
 
-use std::collections::hash_map::Entry;
+use std::collections::{BTreeSet, hash_map::Entry};
 
 use fissure_model::ids::{LocationId, SiteId};
 use rustc_hash::FxHashMap;
@@ -11,6 +11,7 @@ use rustc_hash::FxHashMap;
 use crate::{
     front_end::{Accessed, Declared, DeclaredField, Field, FrontEnd, Variable},
     sets,
+    thread_unsafe::Parts,
 };
 
 /// The accesses at sites, the fields, and the methods that are known so far.
@@ -27,6 +28,8 @@ pub(crate) struct Points {
     contents: FxHashMap<u32, String>,
     /// The classes whose code works on the contents of those that are thread-unsafe.
     parts: FxHashMap<u32, Vec<String>>,
+    /// The classes of thread-unsafe objects that the program uses through wrappers.
+    wrapped: BTreeSet<String>,
     /// The fields that are read at sites, if they may hold arrays or collections.
     holding: FxHashMap<SiteId, Option<u32>>,
 }
@@ -70,11 +73,18 @@ impl Points {
         true
     }
 
-    /// Records the classes whose code works on the contents of a thread-unsafe object.
-    pub(crate) fn note_parts(&mut self, object: u32, parts: Vec<String>) {
-        if !parts.is_empty() {
-            self.parts.insert(object, parts);
+    /// Records the classes whose code works on the contents of a thread-unsafe object, or of the one that it wraps.
+    pub(crate) fn note_parts(&mut self, object: u32, parts: Parts) {
+        if parts.is_wrapped {
+            self.wrapped.extend(parts.classes);
+        } else if !parts.classes.is_empty() {
+            self.parts.insert(object, parts.classes);
         }
+    }
+
+    /// The classes of thread-unsafe objects that the program uses through wrappers.
+    pub(crate) fn wrapped(&self) -> &BTreeSet<String> {
+        &self.wrapped
     }
 
     /// Those classes, for the object whose contents a location is.

@@ -1,5 +1,7 @@
 //! The results of a controlled run, as records.
 
+use std::collections::BTreeSet;
+
 use fissure_model::{
     finding::Finding,
     goal::Goal,
@@ -62,13 +64,12 @@ impl ControlledRun {
         Results { findings, run }
     }
 
-    /// The classes of thread-unsafe objects that threads used without a common lock, without duplicates.
+    /// The classes of thread-unsafe objects that threads used without a common lock or through wrappers, in order and without duplicates.
     fn unguarded(&mut self) -> Vec<String> {
         let found = self.conductor.observer().map(|observer| observer.unguarded()).unwrap_or_default();
         let parts = |location| self.points.parts(location).iter().cloned();
-        let mut classes: Vec<String> = found.into_iter().map(LocationId).flat_map(parts).collect();
-        classes.sort();
-        classes.dedup();
-        classes
+        let unguarded = found.into_iter().map(LocationId).flat_map(parts);
+        let classes: BTreeSet<String> = unguarded.chain(self.points.wrapped().iter().cloned()).collect();
+        classes.into_iter().collect()
     }
 }

@@ -2,7 +2,7 @@
 
 use fissure_model::{
     finding::{Finding, Kind, Status},
-    goal::Goal,
+    goal::{Goal, Role},
     interleaving::Interleaving,
     record::RunEnd,
     settings::Patterns,
@@ -161,7 +161,7 @@ fn interleavings_of_accesses_are_goals_for_other_runs() {
         Goal::Accesses(goal) => {
             let site = |site: Option<&fissure_model::goal::GoalSite>| site.map(|site| site.site.clone());
             site(goal.first()).as_deref() == Some("Program.m2:20")
-                && site(goal.remote()).as_deref() == Some("Program.m3:30")
+                && site(goal.get(Role::Remote)).as_deref() == Some("Program.m3:30")
                 && goal.last().name == "count"
         }
         _ => false,

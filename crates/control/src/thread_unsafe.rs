@@ -1,5 +1,16 @@
 //! Thread-unsafe objects of classes outside of the application. A call of such an object is one access as long as no other thread
-//! interferes, but many accesses inside. If threads use such an object without a common lock, later runs instrument its class.
+//! interferes, but many accesses inside. If threads use such an object without a common lock, later runs instrument its class. They also
+//! do so if the program uses a wrapper of such an object, because library code may reach the object without the wrapper's lock, on behalf of
+//! a call that the program makes on another object: `mine.containsAll(wrapper)`.
+
+/// The classes whose code works on an object that the program calls.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Parts {
+    /// The classes, most derived first; empty if they are not to be instrumented.
+    pub classes: Vec<String>,
+    /// Whether they are those of an object that the called one wraps.
+    pub is_wrapped: bool,
+}
 
 /// What a front end knows about the classes of its platform.
 #[derive(Debug, Clone, Copy)]

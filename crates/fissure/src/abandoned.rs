@@ -1,8 +1,10 @@
 //! Folders of runs that nobody reported, because Fissure itself was killed. The next run keeps their findings as a report, and removes them.
 
 use std::{
-    fs, io,
+    fs::{self, File},
+    io::{self, Write as _},
     path::{Path, PathBuf},
+    sync::{Mutex, PoisonError},
 };
 
 use fissure_report::{Report, json};
@@ -11,14 +13,24 @@ use crate::{VERSION, collect, output, supervise::Process};
 
 /// How the names of run folders begin.
 pub(crate) const PREFIX: &str = "fissure-";
-/// The file that names the process to which a folder belongs.
+/// The file that names the process to which a folder belongs. That process has the file locked as long as it runs: a process may not see
+/// the owner among its own processes, for example if both run in containers that share the folder for temporary files.
 const OWNER: &str = "owner";
+
+/// The files of this process's folders, which stay open, and so locked, until the process ends.
+static OWN: Mutex<Vec<File>> = Mutex::new(Vec::new());
 
 /// Notes that a folder belongs to this process.
 pub(crate) fn claim(folder: &Path) -> io::Result<()> {
     let id = std::process::id();
-    let started = Process::of(id).map_or(0, |process| process.started);
-    fs::write(folder.join(OWNER), format!("{id} {started}\n"))
+    let process = Process::of(id).ok_or_else(|| io::Error::other("/proc does not show this process"))?;
+    let mut file = File::create(folder.join(OWNER))?;
+    // A file system without locks leaves the process as the only mark.
+    let _ = file.try_lock();
+    // An empty file belongs to nobody, so that other processes leave the folder alone up to here.
+    file.write_all(format!("{id} {}\n", process.started).as_bytes())?;
+    OWN.lock().unwrap_or_else(PoisonError::into_inner).push(file);
+    Ok(())
 }
 
 /// Keeps the records of one of many runs in the folder of all runs, until they are reported. Without them, a report after Fissure was killed
@@ -71,11 +83,14 @@ pub(crate) fn recover(parent: &Path, cache: Option<&Path>) {
 
 /// Whether the process to which a folder belongs is gone. A folder with a log stays, because the user asked for it.
 fn is_abandoned(folder: &Path) -> bool {
-    let owner = fs::read_to_string(folder.join(OWNER)).unwrap_or_default();
+    let file = folder.join(OWNER);
+    let is_locked = || File::open(&file).is_ok_and(|file| file.try_lock().is_err());
+    let owner = fs::read_to_string(&file).unwrap_or_default();
     let Some((id, started)) = owner.trim().split_once(' ') else { return false };
     let (Ok(id), Ok(started)) = (id.parse(), started.parse::<u64>()) else { return false };
     let is_alive = Process::of(id).is_some_and(|process| process.started == started && !process.has_ended);
     !is_alive
+        && !is_locked()
         && !entries(folder).iter().any(|path| path.extension().is_some_and(|extension| extension == "log"))
 }
 
@@ -127,14 +142,21 @@ mod tests {
         let own = make("fissure-own", &[]);
         claim(&own).unwrap();
         let gone = make("fissure-gone", &[(OWNER, "1 1")]);
+        // A process that cannot be seen from here has the file locked.
+        let elsewhere = make("fissure-elsewhere", &[(OWNER, "1 1")]);
+        let lock = File::open(elsewhere.join(OWNER)).unwrap();
+        lock.try_lock().unwrap();
         let logged = make("fissure-logged", &[(OWNER, "1 1"), ("fissure.log", "")]);
         let unknown = make("fissure-unknown", &[]);
         let strange = make("fissure-strange", &[(OWNER, "nobody")]);
         let other = make("other", &[(OWNER, "1 1")]);
         recover(parent.path(), None);
-        for folder in [own, logged, unknown, strange, other] {
+        for folder in [&own, &logged, &unknown, &strange, &other, &elsewhere] {
             assert!(folder.exists(), "{}", folder.display());
         }
         assert!(!gone.exists());
+        drop(lock);
+        recover(parent.path(), None);
+        assert!(own.exists() && !elsewhere.exists());
     }
 }

@@ -45,6 +45,10 @@ const VIRTUAL_THREADS_SINCE: u32 = 21;
 /// Lets a JVM start although it does not know one of its options.
 const IGNORE_UNKNOWN: &str = "-XX:+IgnoreUnrecognizedVMOptions";
 
+/// The options about virtual threads for a JVM of unknown version that gets no others.
+pub(crate) const ANY_VIRTUAL_THREADS: [&str; 3] =
+    ["-XX:+UnlockExperimentalVMOptions", IGNORE_UNKNOWN, BOUND_VIRTUAL_THREADS];
+
 /// A command line as it is started.
 #[derive(Debug, PartialEq, Eq)]
 struct Plan {

@@ -124,6 +124,8 @@ fn subject(options: &ReplayArguments) -> Result<Subject, Error> {
     let Recorded { finding, command, words } = read_finding(named)?;
     let config = config.map(Path::to_owned).or_else(|| config_of(&words));
     let scheduling = options.scheduling.with_defaults(&words);
+    let scheduling = scheduling
+        .map_err(|reason| Error::Findings { path: Path::new(named).display().to_string(), reason })?;
     let strategy = scheduling.strategy()?;
     let index = match options.seed {
         None => 0,
@@ -172,10 +174,11 @@ fn read_finding(named: &OsStr) -> Result<Recorded, Error> {
     let mut document: Value = serde_json::from_str(&text).map_err(|error| unreadable(error.to_string()))?;
     // Reports of `detect` have neither options nor seeds; `choose` explains that there is nothing to replay.
     let mut list = |key| {
-        let listed = document.get_mut(key).map(Value::take).unwrap_or_default();
-        serde_json::from_value::<Vec<String>>(listed).unwrap_or_default()
+        let listed = document.get_mut(key).map(Value::take);
+        let listed = listed.map_or(Ok(Vec::new()), serde_json::from_value::<Vec<String>>);
+        listed.map_err(|error| unreadable(format!("{key}: {error}")))
     };
-    let (command, words) = (list("command"), list("options"));
+    let (command, words) = (list("command")?, list("options")?);
     let listed = document.get_mut("findings").map(Value::take);
     let listed = listed.ok_or_else(|| unreadable("it is no report that --json wrote".to_owned()))?;
     let findings: Vec<Finding> =

@@ -279,7 +279,7 @@ fn files_below(folder: &Path) -> Vec<std::path::PathBuf> {
     entries.filter(|path| !path.ends_with("cache")).flat_map(inside).collect()
 }
 
-/// What was seen is kept by the next run, which leaves nothing else in the temporary folder.
+/// The next run keeps the findings so far, and leaves nothing else in the temporary folder.
 fn check_recovery(folder: &Path, subject: &str) {
     let mut command = fissure();
     command.args(["detect", "--"]).arg(jdk_tool("java")).args(QUICK_START);

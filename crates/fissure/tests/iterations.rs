@@ -196,7 +196,7 @@ fn what_cannot_be_repeated_has_a_reason() {
     check("Counting", &body, "the output of a run with the seed");
 }
 
-/// What a program does to the JVM or to other processes is over with its run.
+/// Changes that a program makes to the JVM or to other processes are over with its run.
 #[test]
 fn programs_that_change_the_jvm_are_repeated() {
     let check = |class: &str, body: &str| {

@@ -27,14 +27,39 @@ const REPLAYS: usize = 10;
 /// A test: its name, and what it does with a JVM.
 type Check = (&'static str, fn(&Path));
 
-const CHECKS: [Check; 6] = [
+const CHECKS: [Check; 7] = [
     ("programs_see_the_same", programs_see_the_same),
     ("replays_are_equal", replays_are_equal),
     ("replays_of_a_finding_are_equal", replays_of_a_finding_are_equal),
     ("a_thousand_threads_are_controlled", a_thousand_threads_are_controlled),
     ("options_of_the_program_prevail", options_of_the_program_prevail),
     ("carriers_are_not_confused_with_threads", carriers_are_not_confused_with_threads),
+    ("threads_of_a_harness_are_controlled", threads_of_a_harness_are_controlled),
 ];
+
+/// A counter whose calls let virtual threads count, with the lock and without.
+const DELEGATED: &str = "
+    import java.util.concurrent.Executors;
+
+    public class Delegated {
+        private int count;
+
+        public synchronized int increment() {
+            return ++count;
+        }
+
+        public int add() throws Exception {
+            try (var executor = Executors.newVirtualThreadPerTaskExecutor()) {
+                return executor.submit(() -> ++count).get();
+            }
+        }
+
+        public int addLocked() throws InterruptedException {
+            int[] counted = new int[1];
+            Thread.startVirtualThread(() -> counted[0] = increment()).join();
+            return counted[0];
+        }
+    }";
 
 fn main() -> ExitCode {
     let mut trials = Vec::new();
@@ -93,6 +118,27 @@ fn programs_see_the_same(java: &Path) {
     let controlled = replay(java, Folder::Determinism, &["--seed", "1"], &["VirtualThreads"]);
     assert_eq!(text(&controlled.stdout), text(&plain.stdout), "{}", text(&controlled.stderr));
     assert!(!text(&controlled.stderr).contains("may not replay"), "{}", text(&controlled.stderr));
+}
+
+fn threads_of_a_harness_are_controlled(java: &Path) {
+    let folder = tempfile::tempdir().unwrap();
+    let source = folder.path().join("Delegated.java");
+    fs::write(&source, DELEGATED).unwrap();
+    let mut javac = isolated(newer_tool("javac", SINCE).expect("there is a compiler"));
+    let compiled =
+        javac.args(["--release", "21", "-g", "-d"]).arg(folder.path()).arg(&source).output().unwrap();
+    assert!(compiled.status.success(), "{}", output_text(&compiled));
+    for (harness, expected) in [
+        ("[add()], [increment()]", "Delegated.add is not atomic"),
+        ("[addLocked()], [increment()]", "found nothing, of 1 tested"),
+    ] {
+        let mut object = fissure();
+        object.args(["object", "Delegated", "--core", "increment", "--harness", harness]);
+        object.args(["--schedules", "controlled", "--budget", "2s", "--trust-core", "--fail-on", "never"]);
+        let output = object.arg("--classpath").arg(folder.path()).arg("--java").arg(java).output().unwrap();
+        let said = output_text(&output);
+        assert!(said.contains(expected) && !said.contains("not controlled"), "{harness}: {said}");
+    }
 }
 
 /// Repeats a command and compares its output and report, which has a digest of the schedule.

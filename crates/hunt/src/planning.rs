@@ -22,6 +22,8 @@ const LONG_ROUND: u64 = 64;
 const INDEPENDENT_ROUND: u64 = 1_024;
 /// One of so many runs is left to chance while there are goals.
 const CHANCE_SHARE: u64 = 8;
+/// The same while only random preemptions can still help the goals at accesses.
+const RANDOM_SHARE: usize = 4;
 /// A hunt with a budget makes at least so many runs, however long they take.
 const LEAST_RUNS: u64 = 16;
 /// Chance decides in at least so many runs: a bug that one of 500 of them shows is seen with a probability of 99 %.
@@ -107,8 +109,32 @@ impl Planning<'_> {
         }
     }
 
+    /// The runs that the sources of goals share out. Without a goal, threads are preempted at locks only, and a program without locks goes
+    /// the same way nearly every time: from the second run on, such runs take turns with runs that chance decides at accesses. Chance also gets a
+    /// part of the attempts with random preemptions, because no goal may be the one that it takes.
     fn first(&self, runs: u64) -> Vec<Option<Goal>> {
-        self.goals.propose(Round { runs, has_turn: true })
+        let mut by_chance = self.by_chance();
+        let mut at_accesses = self.chance_goals.iter().flatten().cycle().skip(self.chance.runs as usize);
+        let mut at_accesses = || at_accesses.next().cloned();
+        let needs_chance = self.goals.needs_chance();
+        let goals = self.goals.propose(Round { runs, has_turn: true }).into_iter().enumerate();
+        let goal = |(run, goal): (usize, Option<Goal>)| match goal {
+            None if self.goals.learns() && self.runs + run as u64 > 0 => by_chance(),
+            Some(Goal::Accesses(_)) if needs_chance && run % RANDOM_SHARE == RANDOM_SHARE - 1 => {
+                at_accesses().or(goal)
+            }
+            goal => goal,
+        };
+        goals.map(goal).collect()
+    }
+
+    /// The goals of runs that chance decides, one after the other.
+    fn by_chance(&self) -> impl FnMut() -> Option<Goal> {
+        let mut turn = self.chance.runs as usize;
+        move || {
+            turn += 1;
+            self.chance_goals.get(turn % self.chance_goals.len().max(1)).cloned().flatten()
+        }
     }
 
     /// Goals that were not tried enough, and runs by chance.
@@ -117,11 +143,7 @@ impl Planning<'_> {
         if untried.peek().is_none() && self.chance.is_enough() {
             return Vec::new();
         }
-        let mut turn = self.chance.runs as usize;
-        let mut by_chance = || {
-            turn += 1;
-            self.chance_goals.get(turn % self.chance_goals.len().max(1)).cloned().flatten()
-        };
+        let mut by_chance = self.by_chance();
         let goal = |run: u64| match run % CHANCE_SHARE {
             0 => by_chance(),
             _ => untried.next().map(Some).unwrap_or_else(&mut by_chance),
@@ -201,6 +223,27 @@ mod tests {
         check(Limit::Time(1.0), 0.1, 64, &none, few, "-c-c");
         check(Limit::Time(1.0), 0.1, 64, &none, enough, "");
         check(Limit::Time(1.0), 0.1, 64, &none, ChanceFacts { runs: 4_000, quiet: 8 }, "c-c-");
+    }
+
+    #[test]
+    fn chance_at_accesses_takes_turns_where_goals_do_not_help() {
+        let (none, few) =
+            (Allocation::new(true, Default::default(), Default::default()), ChanceFacts::default());
+        check(Limit::Runs(40), 0.0, 0, &none, few, "-c-c");
+        check(Limit::Runs(40), 0.0, 8, &none, ChanceFacts { runs: 8, quiet: 8 }, "c-c-");
+        let published = Allocation::new(false, Default::default(), Default::default());
+        check(Limit::Runs(40), 0.0, 8, &published, few, "----");
+        // Once the sequential attempts are made, chance gets a part of the others, until a goal makes the program fail.
+        let mut goals = known();
+        check(Limit::Runs(40), 0.0, 8, &goals, few, "aaaa");
+        let mut outcome = Sketch::default().outcome();
+        let sequential = ACCESS.replace(r#""points":"fields""#, r#""points":"fields","sequential":true"#);
+        outcome.goal = Some(sequential.parse().unwrap());
+        goals.learn(&outcome, Judgement::default());
+        check(Limit::Runs(40), 0.0, 8, &goals, few, "aaac");
+        outcome.goal = Some(ACCESS.parse().unwrap());
+        goals.learn(&outcome, Judgement { is_bad: true, shows_bug: true, is_news: true });
+        check(Limit::Runs(40), 0.0, 8, &goals, few, "aaaa");
     }
 
     #[test]

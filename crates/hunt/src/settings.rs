@@ -110,11 +110,8 @@ impl RunSettings {
         let patterns = Patterns { violations, ..strategy.patterns };
         let is_plain = patterns == Patterns::default();
         let points = if is_plain { self.points } else { self.points.with_fields(&self.sets) };
-        let access_points = match &goal {
-            Some(Goal::Accesses(goal)) => Some((goal.points, goal.instrumented.clone())),
-            Some(Goal::Chance(goal)) => Some((goal.points, goal.instrumented.clone())),
-            _ => None,
-        };
+        let access_points = goal.as_ref().and_then(Goal::access_points);
+        let access_points = access_points.map(|(points, classes)| (points, classes.to_vec()));
         let control = Control {
             strategy: strategy.strategy_name(),
             seed,

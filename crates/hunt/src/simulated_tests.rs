@@ -7,7 +7,7 @@ use fissure_model::{
     event::AccessKind,
     exit::Exit,
     finding::{Finding, Frame, Kind, Site, Status, fingerprint},
-    goal::{AccessGoal, AcquireGoal, Act, Goal, GoalAccesses, GoalSite, Shape},
+    goal::{AccessGoal, AcquireGoal, Act, Goal, GoalAccesses, GoalSite, Role, Shape},
     record::{Cause, Failure, Run, RunEnd},
     settings::{AccessPoints, Control, Patterns},
 };
@@ -80,9 +80,7 @@ impl Simulation {
         let candidates = simulated.conductor.observer().map(|observer| observer.interleavings().0);
         let mut goals: Vec<Goal> = Vec::new();
         for found in candidates.unwrap_or_default() {
-            let [first, remote, second] =
-                [found.first, found.remote, found.second].map(|site| site.map(goal_site));
-            let accesses = GoalAccesses::new(first, remote, second, goal_site(found.last)).unwrap();
+            let accesses = GoalAccesses::new(found.shape, |role| found.get(role).map(goal_site)).unwrap();
             let goal = Goal::Accesses(AccessGoal {
                 points: control.accesses,
                 is_sequential: false,
@@ -178,11 +176,9 @@ fn with_roles(steps: &[Does], goal: Option<&Goal>) -> Vec<Does> {
 /// The roles of accesses in the goal, by their sites.
 fn roles(goal: Option<&Goal>) -> Vec<(u32, GoalRole)> {
     let Some(Goal::Accesses(goal)) = goal else { return Vec::new() };
-    let sites = [goal.first(), goal.remote(), Some(goal.last()), goal.second()];
     let letters = |site: u32| {
-        let is_meant =
-            |(_, meant): &(usize, &Option<&GoalSite>)| meant.is_some_and(|meant| meant.site == name(site));
-        sites.iter().enumerate().filter(is_meant).fold(0, |letters, (bit, _)| letters | 1 << bit)
+        let is_meant = |role: &Role| goal.get(*role).is_some_and(|meant| meant.site == name(site));
+        Role::ALL.into_iter().filter(is_meant).fold(0, |letters, role| letters | role.bit())
     };
     let role = |site| (site, GoalRole { letters: letters(site), location: LOCATION, ..GoalRole::default() });
     (0..10).map(role).filter(|(_, role)| role.letters != 0).collect()

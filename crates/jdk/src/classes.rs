@@ -114,6 +114,11 @@ pub fn delegate_of(class: &str) -> Option<&'static str> {
     UNSAFE.delegating.get(class).copied()
 }
 
+/// The field in which a wrapper, a class that is given with dots, holds the object that it wraps.
+pub fn wrapped_field(class: &str) -> Option<&'static str> {
+    UNSAFE.wrapping.get(class).copied()
+}
+
 /// Whether threads of a pool wait for work in this method. The name of the class has dots.
 pub fn is_idle_method(class: &str, method: &str) -> bool {
     EXECUTORS.idle.iter().any(|(pattern, methods)| pattern.matches(class) && methods.contains(&method))
@@ -192,6 +197,7 @@ impl Threads {
 pub(crate) struct ThreadUnsafe {
     thread_safe: ClassSet,
     delegating: FxHashMap<&'static str, &'static str>,
+    wrapping: FxHashMap<&'static str, &'static str>,
 }
 
 impl ThreadUnsafe {
@@ -199,8 +205,9 @@ impl ThreadUnsafe {
         let mut file = file("thread-unsafe.txt")?;
         let thread_safe = ClassSet::load(file.take("thread-safe")?)?;
         let delegating = delegates(&file.take("delegating")?)?;
+        let wrapping = wrappers(&file.take("wrapping")?)?;
         file.finish()?;
-        Ok(ThreadUnsafe { thread_safe, delegating })
+        Ok(ThreadUnsafe { thread_safe, delegating, wrapping })
     }
 }
 
@@ -211,6 +218,22 @@ fn delegates(from: &FileSection) -> Result<FxHashMap<&'static str, &'static str>
         _ => Err(from.error(entry.line, "a class delegates to one other class".to_owned())),
     };
     entries.map(pair).collect()
+}
+
+/// The field of each wrapper, which stands where other groups have methods.
+fn wrappers(from: &FileSection) -> Result<FxHashMap<&'static str, &'static str>, DataError> {
+    let mut known = FxHashMap::default();
+    for group in &from.section.groups {
+        let fields: Vec<&'static str> =
+            group.rows.iter().flat_map(|row| &row.methods).map(|field| field.name).collect();
+        for entry in &group.classes {
+            let (Some(class), [field]) = (entry.class.name(), &fields[..]) else {
+                return Err(from.error(entry.line, "a wrapper has one field with what it wraps".to_owned()));
+            };
+            known.insert(class, *field);
+        }
+    }
+    Ok(known)
 }
 
 pub(crate) struct Executors {
@@ -274,6 +297,8 @@ mod tests {
         assert!(class_loading_methods().any(|method| method == "loadClass"));
         assert!(is_thread_safe("java.util.Vector") && !is_thread_safe("java.util.ArrayList"));
         assert_eq!(delegate_of("java.util.HashSet"), Some("java.util.HashMap"));
+        assert_eq!(wrapped_field("java.util.Collections$SynchronizedMap"), Some("m"));
+        assert_eq!(wrapped_field("java.util.HashMap"), None);
         assert!(is_idle_method("java.util.concurrent.ThreadPoolExecutor", "getTask"));
         assert!(is_task_queue("java.util.concurrent.ScheduledThreadPoolExecutor$DelayedWorkQueue"));
     }

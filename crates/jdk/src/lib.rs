@@ -28,7 +28,7 @@ pub use classes::{
     Reflected, ThreadEvent, class_loading_methods, delegate_of, is_building_block, is_collection_code,
     is_concurrency_class, is_idle_method, is_jdk_module, is_jdk_name, is_never_watched, is_task_queue,
     is_thread_safe, is_untouchable, keeps_its_monitors, launcher_methods, passes_calls_on,
-    reflection_methods, thread_methods, virtual_thread_methods,
+    reflection_methods, thread_methods, virtual_thread_methods, wrapped_field,
 };
 pub use contents::{
     Access, Use, access_of, collection_rows, collection_use, is_builder, is_collection, may_hold, only_reads,

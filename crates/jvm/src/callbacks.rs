@@ -254,6 +254,9 @@ unsafe extern "system" fn vm_init(_tool: *mut jvmtiEnv, jni: *mut JNIEnv, main: 
             return;
         }
         if agent.explorer.is_some() {
+            agent.tool.enable(JVMTI_EVENT_THREAD_END);
+            agent.tool.enable(JVMTI_EVENT_VIRTUAL_THREAD_START);
+            agent.tool.enable(JVMTI_EVENT_VIRTUAL_THREAD_END);
             explore::natives::begin(agent, Jni::new(jni), main);
             return;
         }
@@ -282,7 +285,9 @@ unsafe extern "system" fn thread_start(_tool: *mut jvmtiEnv, jni: *mut JNIEnv, t
     guarded((), |agent| {
         if agent.control.is_some() {
             control::natives::begin_thread(agent, Jni::new(jni), thread);
-        } else if agent.explorer.is_none() {
+        } else if let Some(explorer) = &agent.explorer {
+            explore::started::begin_thread(explorer, Jni::new(jni), thread);
+        } else {
             natives::attach(agent, Jni::new(jni), thread);
         }
     });
@@ -290,7 +295,10 @@ unsafe extern "system" fn thread_start(_tool: *mut jvmtiEnv, jni: *mut JNIEnv, t
 
 /// Called in a thread that ends.
 unsafe extern "system" fn thread_end(_tool: *mut jvmtiEnv, jni: *mut JNIEnv, thread: jthread) {
-    guarded((), |agent| control::natives::end_thread(agent, Jni::new(jni), thread));
+    guarded((), |agent| match &agent.explorer {
+        Some(explorer) => explore::started::end_thread(explorer, Jni::new(jni), thread),
+        None => control::natives::end_thread(agent, Jni::new(jni), thread),
+    });
 }
 
 /// Called when a class is prepared. Counts hidden classes, because the JVM does not pass their bytes to agents. Their names

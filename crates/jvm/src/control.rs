@@ -2,7 +2,7 @@
 //!
 //! Threads of the program enter this module from the hook class `FissureControl` ([`natives`]), or from the JVM's callbacks when
 //! they begin or end. One mutex protects the state and is held only during a decision; each thread waits for its turn at its own
-//! [`Gate`]. What the run observes and reports is in the crate `control`, which asks about the program through [`Program`];
+//! [`Gate`]. The crate `control` observes the run and makes its report; it asks about the program through [`Program`];
 //! [`watchdog`] detects a thread that does not return to a scheduling point.
 
 mod callers;

@@ -6,12 +6,15 @@
 //! it starts afresh with every execution and uses a strategy that enumerates all schedules. Between executions the actors are
 //! not controlled.
 //!
+//! Threads that are started during an execution take part in it (see [`started`]). Its result is known when all actors have ended.
+//!
 //! An execution that takes too many steps is cut: its threads run freely to their end. The same happens to an execution in which
 //! no thread can run; the driver then finds out whether its threads end.
 
 mod classes;
 pub(crate) mod driver;
 pub(crate) mod natives;
+pub(crate) mod started;
 
 use std::sync::Mutex;
 
@@ -29,12 +32,16 @@ pub(crate) use classes::transform;
 
 use crate::{
     conducting::gate::Gate,
+    iterations::unwinding,
     mutex::{Held, locked},
     vm::Jni,
 };
 
 /// The largest number of actors.
 const MOST_ACTORS: usize = 16;
+/// The largest number of threads of an execution: its actors, and threads that were started. Their numbers must be less than
+/// [`natives::REGION`].
+const MOST_THREADS: usize = 128;
 /// The number of steps after which an execution is cut.
 const STEPS: u64 = 20_000;
 /// The seed from which threads draw the same random numbers in every execution.
@@ -44,7 +51,7 @@ const RANDOM_SEED: i64 = 0x2545_F491_4F6C_DD1D;
 pub(crate) struct Explorer {
     state: Mutex<Option<State>>,
     /// Executions take microseconds.
-    gates: [Gate; MOST_ACTORS],
+    gates: [Gate; MOST_THREADS],
 }
 
 impl Default for Explorer {
@@ -62,7 +69,12 @@ impl std::fmt::Debug for Explorer {
 /// The harness that is being explored.
 pub(crate) struct State {
     conductor: Conductor,
+    /// The actors of the harness, and after them the threads that were started in this execution.
     actors: Vec<Actor>,
+    /// The number of actors of the harness.
+    harness: usize,
+    /// The actor that ended last; it evaluates the result once the threads have ended that were started.
+    evaluator: Option<usize>,
     /// The number of actors that are ready for the first execution.
     arrived: usize,
     /// The number of actors that have ended in this execution.
@@ -75,6 +87,10 @@ pub(crate) struct State {
     /// The number of executions that were cut.
     cut: u64,
     has_strays: bool,
+    /// The calls during which the threads of the last execution were started that were no actors of the harness.
+    started_in: Vec<Option<u32>>,
+    /// Threads of an execution did not end, so that there is no other execution.
+    is_lost: bool,
     is_over: bool,
 }
 
@@ -87,6 +103,18 @@ struct Actor {
     has_ended: bool,
     /// It may pass its gate and go on.
     may_run: bool,
+    /// The execution is over, and the thread is unwound at its gate.
+    is_left: bool,
+    /// The identity of the thread's object, in whose monitor other threads wait for its end; 0 for an actor of the harness.
+    identity: i32,
+    /// The call during which it was started; unknown for an actor of the harness.
+    call: Option<u32>,
+}
+
+impl Actor {
+    fn new(thread: usize, before: Vec<usize>) -> Self {
+        Actor { thread, before, has_ended: false, may_run: false, is_left: false, identity: 0, call: None }
+    }
 }
 
 /// How the control of an execution ends.
@@ -145,17 +173,23 @@ impl Explorer {
         }
         state.follow(self, jni, decision);
         drop(guard);
-        self.wait(thread.0 as usize);
+        if self.wait(thread.0 as usize) && !is_quiet {
+            unwinding::unwind();
+        }
     }
 
-    /// Waits until an actor may go on.
-    fn wait(&self, actor: usize) {
+    /// Waits until a thread may go on. Returns whether it is left over from an execution that has ended.
+    fn wait(&self, actor: usize) -> bool {
         loop {
             self.gates[actor].pass();
             let mut guard = self.state();
-            let Some(state) = guard.as_mut() else { return };
-            if state.is_over || std::mem::take(&mut state.actors[actor].may_run) {
-                return;
+            let Some(state) = guard.as_mut() else { return false };
+            let Some(thread) = state.actors.get_mut(actor) else { return true };
+            if thread.is_left {
+                return true;
+            }
+            if state.is_over || std::mem::take(&mut thread.may_run) {
+                return false;
             }
         }
     }
@@ -168,17 +202,16 @@ impl State {
             0,
             Limits { steps: STEPS, is_patient: false },
         );
-        let actors: Vec<Actor> = threads
-            .into_iter()
-            .zip(before)
-            .map(|(thread, before)| Actor { thread, before, has_ended: false, may_run: false })
-            .collect();
+        let actors: Vec<Actor> =
+            threads.into_iter().zip(before).map(|(thread, before)| Actor::new(thread, before)).collect();
         for number in 0..actors.len() {
             conductor.announce(&number.to_string(), false);
         }
         Self {
             conductor,
+            harness: actors.len(),
             actors,
+            evaluator: None,
             arrived: 0,
             ended: 0,
             end: End::Controlled,
@@ -186,17 +219,23 @@ impl State {
             calls: Vec::new(),
             cut: 0,
             has_strays: false,
+            started_in: Vec::new(),
+            is_lost: false,
             is_over: false,
         }
     }
 
     /// Carries out a decision for all threads but the caller.
     fn follow(&mut self, explorer: &Explorer, jni: Jni, decision: Decision) {
-        match decision {
-            Decision::Run(thread) => self.let_go(explorer, thread.0 as usize),
-            Decision::Unchanged | Decision::Over => {}
-            Decision::Stuck => self.set_free(explorer, jni, End::Stuck),
-            Decision::TooLong => self.set_free(explorer, jni, End::TooLong),
+        match (decision, self.evaluator) {
+            (Decision::Run(thread), _) => self.let_go(explorer, thread.0 as usize),
+            // The calls have returned; the thread that evaluates their results waits for those that they started.
+            (Decision::Over | Decision::Stuck | Decision::TooLong, Some(evaluator)) => {
+                self.let_go(explorer, evaluator);
+            }
+            (Decision::Unchanged | Decision::Over, _) => {}
+            (Decision::Stuck, None) => self.set_free(explorer, jni, End::Stuck),
+            (Decision::TooLong, None) => self.set_free(explorer, jni, End::TooLong),
         }
     }
 
@@ -220,10 +259,13 @@ impl State {
     /// Begins an execution. Returns the decision which thread runs first.
     fn begin(&mut self) -> Decision {
         self.ended = 0;
+        self.evaluator = None;
         self.end = End::Controlled;
         self.locks.clear();
         self.calls.clear();
-        for number in 0..self.actors.len() {
+        self.started_in.clear();
+        assert_eq!(self.actors.len(), self.harness, "threads of the last execution are left");
+        for number in 0..self.harness {
             self.actors[number].has_ended = false;
             self.actors[number].may_run = false;
             if self.actors[number].before.is_empty() {
@@ -237,7 +279,7 @@ impl State {
     fn note_end(&mut self, actor: usize) {
         self.actors[actor].has_ended = true;
         self.ended += 1;
-        for number in 0..self.actors.len() {
+        for number in 0..self.harness {
             let before = &self.actors[number].before;
             if before.contains(&actor) && before.iter().all(|&other| self.actors[other].has_ended) {
                 self.conductor.prepare(ThreadId(number as u32));

@@ -12,6 +12,8 @@ use crate::{agent::guarded, vm::Jni};
 
 /// The class with the methods that rewritten code calls.
 pub(crate) const HOOK: &str = "java/lang/FissureHook";
+/// Its superclass, with the hooks of synchronization.
+const SYNCHRONIZATION: &str = "java/lang/FissureSynchronization";
 /// The class with the methods that rewritten code calls in controlled runs, and with its native methods.
 pub(crate) const CONTROL: &str = "java/lang/FissureControl";
 /// The class with the methods that rewritten code calls while harnesses are explored, and with its native methods.
@@ -23,6 +25,8 @@ const CLOCK: &str = "java/lang/FissureClock";
 const INPUT: &str = "java/lang/FissureInput";
 /// The superclass of the former with the hooks for several runs in one JVM.
 const ITERATED: &str = "java/lang/FissureIterated";
+/// The superclass of `CONTROL`, with the hooks of `java.util.concurrent`.
+const CONCURRENT: &str = "java/lang/FissureConcurrent";
 /// The prefix of all hook classes.
 pub(crate) const PREFIX: &str = "java/lang/Fissure";
 
@@ -66,6 +70,7 @@ const CLASSES: &[(&str, &[u8])] = classes![
     "FissureThread",
     "FissureMonitor",
     "FissureEngine",
+    "FissureSynchronization",
     "FissureHook",
     "FissureChance",
     "FissureObjects",
@@ -80,6 +85,7 @@ const CLASSES: &[(&str, &[u8])] = classes![
     "FissureUnwind",
     "FissureIterated",
     "FissureDriver",
+    "FissureConcurrent",
     "FissureControl$Releases",
     "FissureControl",
     "FissureExplore",
@@ -88,7 +94,8 @@ const CLASSES: &[(&str, &[u8])] = classes![
 ];
 
 /// The classes that rewritten code calls. No exception of Fissure leaves their methods.
-const CALLED: [&str; 7] = [HOOK, SCHEDULED, CLOCK, INPUT, ITERATED, CONTROL, EXPLORE];
+const CALLED: [&str; 9] =
+    [SYNCHRONIZATION, HOOK, SCHEDULED, CLOCK, INPUT, ITERATED, CONCURRENT, CONTROL, EXPLORE];
 
 /// Receives the exceptions of Fissure's code.
 const CATCHER: Catcher<'static> = Catcher { class: "java/lang/FissureFailure", name: "caught" };

@@ -21,7 +21,7 @@ use crate::{
     blocks,
     conducting::natives::{self as conducting, Native},
     control::{self, Control, ENDING_THREAD},
-    explore::{Explorer, driver, natives::REGION},
+    explore::{Explorer, driver, natives::REGION, started::LEFT},
     hook::THREAD_FIELDS,
     natives,
 };
@@ -268,7 +268,7 @@ fn the_conductor_answers_in_one_code() {
             ("ERRORS", control::natives::ERRORS),
         ],
     );
-    check(&class!("FissureScheduled"), &[("REGION", REGION)]);
+    check(&class!("FissureScheduled"), &[("REGION", REGION), ("LEFT", LEFT)]);
     let explorer = Class::read(include_bytes!("../../fissure/object/classes/fissure/object/Explorer.class"));
     check(
         &explorer,
@@ -360,6 +360,7 @@ fn check_calls(classes: &[Class], plan: &Scheduling<'_>) {
 fn hook_classes_have_all_methods_that_are_called() {
     let control = [
         class!("FissureControl"),
+        class!("FissureConcurrent"),
         class!("FissureIterated"),
         class!("FissureInput"),
         class!("FissureClock"),

@@ -280,7 +280,7 @@ pub(crate) extern "system" fn event(
     locks: jobject,
 ) {
     guarded((), |agent| {
-        let Some(watcher) = agent.monitor.as_ref() else { return };
+        let watcher = agent.monitor.as_ref().expect("only code that a monitor script watches has events");
         if watcher.is_stopped.load(Ordering::Relaxed) {
             return;
         }

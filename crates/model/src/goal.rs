@@ -5,11 +5,16 @@
 //! `{"delay":{"points":"fields","last":{"site":"com.acme.Main.run:12","act":"write","name":"total"}}}`. [`former`] reads the texts
 //! of earlier versions.
 
+mod accesses;
 mod former;
+mod shapes;
 
-use std::{fmt, str::FromStr};
+use std::{collections::BTreeMap, fmt, str::FromStr};
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+pub use accesses::{AccessGoal, Act, GoalAccesses, GoalSite};
+pub use shapes::{Role, Shape};
 
 use crate::settings::AccessPoints;
 
@@ -98,24 +103,6 @@ pub struct RaceGoal {
     pub accesses: [ExpectedAccess; 2],
 }
 
-/// Accesses of two threads to one location, in a rare order. If both are made under one lock, the sites are those of its acquires.
-///
-/// The terms are those of AVIO (Lu et al., ASPLOS 2006): two local accesses of one thread, and the remote access of another that lands
-/// between them. Forcing such an interleaving is the idea of CTrigger (Park et al., ASPLOS 2009).
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct AccessGoal {
-    /// The accesses that are scheduling points in the run.
-    pub points: AccessPoints,
-    /// Whether the rest of the schedule is sequential; otherwise threads are preempted at random as well.
-    pub is_sequential: bool,
-    /// The thread-unsafe classes whose accesses are scheduling points beside those in scope.
-    pub instrumented: Vec<String>,
-    /// The accesses.
-    pub accesses: GoalAccesses,
-    /// The choices that a run makes first, because they led to the last local access in an earlier run.
-    pub prefix: Option<String>,
-}
-
 /// A run in which accesses are scheduling points and chance decides.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -127,82 +114,6 @@ pub struct ChanceGoal {
     pub instrumented: Vec<String>,
 }
 
-/// The accesses of an [`AccessGoal`].
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum GoalAccesses {
-    /// Other threads run while a local access is delayed.
-    Delay {
-        /// The local access.
-        last: GoalSite,
-    },
-    /// A remote access comes before a local one.
-    Reordering {
-        /// The remote access.
-        remote: GoalSite,
-        /// The local access.
-        last: GoalSite,
-    },
-    /// A remote access lands between two local accesses.
-    Interleaving {
-        /// The first local access.
-        first: GoalSite,
-        /// The remote access.
-        remote: GoalSite,
-        /// The last local access.
-        last: GoalSite,
-    },
-    /// Two remote accesses of one thread land between two local accesses.
-    DoubleInterleaving {
-        /// The first local access.
-        first: GoalSite,
-        /// The first remote access.
-        remote: GoalSite,
-        /// The second remote access.
-        second: GoalSite,
-        /// The last local access.
-        last: GoalSite,
-    },
-}
-
-/// The shape of an [`AccessGoal`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Shape {
-    /// A remote access lands between two local accesses.
-    Interleaving,
-    /// Other threads run while a local access is delayed.
-    Delay,
-    /// A remote access comes before a local one.
-    Reordering,
-    /// Two remote accesses of one thread land between two local accesses.
-    DoubleInterleaving,
-}
-
-/// A site and the operation that a thread executes there.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct GoalSite {
-    /// The site, as in `com.acme.Account.withdraw:12`.
-    #[serde(alias = "place")]
-    pub site: String,
-    /// The operation.
-    pub act: Act,
-    /// The field or variable, if it is known: a line may access several.
-    #[serde(default, skip_serializing_if = "String::is_empty")]
-    pub name: String,
-}
-
-/// The operation that a thread executes at a site.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Act {
-    /// It reads.
-    Read,
-    /// It writes, or reads and writes at once.
-    Write,
-    /// It acquires a lock.
-    Acquire,
-}
-
 impl AcquireGoal {
     /// A remote acquire that lands between two acquires of an atomic block.
     pub fn new(local: String, remote: String) -> Self {
@@ -210,94 +121,39 @@ impl AcquireGoal {
     }
 }
 
+impl Goal {
+    /// The texts of the sites that the goal names: only these have a role in it.
+    pub fn sites(&self) -> Vec<&str> {
+        let mut sites: Vec<&str> = match self {
+            Goal::Chance(_) => Vec::new(),
+            Goal::Acquires(pair) => vec![&pair.local, &pair.remote],
+            Goal::Accesses(goal) => goal.sites().iter().map(|site| site.site.as_str()).collect(),
+            Goal::Race(race) => race.accesses.iter().map(|access| access.site.as_str()).collect(),
+            Goal::Set(goal) => {
+                let events = goal.events.iter().map(|event| event.site.as_str());
+                let gate = goal.gate.iter().map(|gate| gate.site.as_str());
+                let windows = goal.windows.iter().flatten().map(String::as_str);
+                events.chain(gate).chain(windows).collect()
+            }
+        };
+        sites.sort_unstable();
+        sites.dedup();
+        sites
+    }
+
+    /// The accesses that are scheduling points in the run, and the thread-unsafe classes with further ones, if the goal decides on them.
+    pub fn access_points(&self) -> Option<(AccessPoints, &[String])> {
+        match self {
+            Goal::Accesses(goal) => Some((goal.points, &goal.instrumented)),
+            Goal::Chance(goal) => Some((goal.points, &goal.instrumented)),
+            Goal::Acquires(_) | Goal::Set(_) | Goal::Race(_) => None,
+        }
+    }
+}
+
 impl From<AcquireGoal> for Goal {
     fn from(goal: AcquireGoal) -> Self {
         Goal::Acquires(goal)
-    }
-}
-
-impl GoalAccesses {
-    /// The accesses that are given; `None` if there is a first local access but no remote one, or a second remote access without the
-    /// others.
-    pub fn new(
-        first: Option<GoalSite>,
-        remote: Option<GoalSite>,
-        second: Option<GoalSite>,
-        last: GoalSite,
-    ) -> Option<Self> {
-        match (first, remote, second) {
-            (None, None, None) => Some(Self::Delay { last }),
-            (None, Some(remote), None) => Some(Self::Reordering { remote, last }),
-            (Some(first), Some(remote), None) => Some(Self::Interleaving { first, remote, last }),
-            (Some(first), Some(remote), Some(second)) => {
-                Some(Self::DoubleInterleaving { first, remote, second, last })
-            }
-            (Some(_), None, _) | (None, _, Some(_)) => None,
-        }
-    }
-}
-
-impl AccessGoal {
-    /// The first local access, if there are two.
-    pub fn first(&self) -> Option<&GoalSite> {
-        match &self.accesses {
-            GoalAccesses::Interleaving { first, .. } | GoalAccesses::DoubleInterleaving { first, .. } => {
-                Some(first)
-            }
-            GoalAccesses::Delay { .. } | GoalAccesses::Reordering { .. } => None,
-        }
-    }
-
-    /// The remote access, or the first one; `None` if the goal is a delay.
-    pub fn remote(&self) -> Option<&GoalSite> {
-        match &self.accesses {
-            GoalAccesses::Interleaving { remote, .. }
-            | GoalAccesses::DoubleInterleaving { remote, .. }
-            | GoalAccesses::Reordering { remote, .. } => Some(remote),
-            GoalAccesses::Delay { .. } => None,
-        }
-    }
-
-    /// The second remote access, if the goal has two.
-    pub fn second(&self) -> Option<&GoalSite> {
-        match &self.accesses {
-            GoalAccesses::DoubleInterleaving { second, .. } => Some(second),
-            GoalAccesses::Interleaving { .. }
-            | GoalAccesses::Delay { .. }
-            | GoalAccesses::Reordering { .. } => None,
-        }
-    }
-
-    /// The last local access.
-    pub fn last(&self) -> &GoalSite {
-        match &self.accesses {
-            GoalAccesses::Interleaving { last, .. }
-            | GoalAccesses::DoubleInterleaving { last, .. }
-            | GoalAccesses::Reordering { last, .. }
-            | GoalAccesses::Delay { last } => last,
-        }
-    }
-
-    /// The shape of the goal.
-    pub fn shape(&self) -> Shape {
-        match self.accesses {
-            GoalAccesses::Interleaving { .. } => Shape::Interleaving,
-            GoalAccesses::DoubleInterleaving { .. } => Shape::DoubleInterleaving,
-            GoalAccesses::Reordering { .. } => Shape::Reordering,
-            GoalAccesses::Delay { .. } => Shape::Delay,
-        }
-    }
-}
-
-impl GoalSite {
-    /// The name of the access in [`crate::record::Run::reached`].
-    pub fn key(&self) -> String {
-        let act = match self.act {
-            Act::Read => "read",
-            Act::Write => "write",
-            Act::Acquire => "acquire",
-        };
-        format!("{act} {} {}", self.site, self.name)
     }
 }
 
@@ -308,58 +164,21 @@ enum Tagged {
     Acquires(AcquireGoal),
     AtomicSet(SetGoal),
     Race(RaceGoal),
-    Interleaving(TaggedAccesses),
-    DoubleInterleaving(TaggedAccesses),
-    Reordering(TaggedAccesses),
-    Delay(TaggedAccesses),
     Chance(ChanceGoal),
-}
-
-/// An [`AccessGoal`] as it is written.
-#[derive(Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct TaggedAccesses {
-    points: AccessPoints,
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    sequential: bool,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    instrumented: Vec<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    first: Option<GoalSite>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    remote: Option<GoalSite>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    second: Option<GoalSite>,
-    last: GoalSite,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    prefix: Option<String>,
+    /// A goal at accesses: the only key is the name of its shape.
+    #[serde(untagged)]
+    Accesses(BTreeMap<String, accesses::Written>),
 }
 
 impl From<&Goal> for Tagged {
     fn from(goal: &Goal) -> Self {
-        let goal = match goal {
-            Goal::Acquires(goal) => return Tagged::Acquires(goal.clone()),
-            Goal::Set(goal) => return Tagged::AtomicSet(goal.clone()),
-            Goal::Race(goal) => return Tagged::Race(goal.clone()),
-            Goal::Chance(goal) => return Tagged::Chance(goal.clone()),
-            Goal::Accesses(goal) => goal,
-        };
-        let kind = match goal.shape() {
-            Shape::Interleaving => Tagged::Interleaving,
-            Shape::DoubleInterleaving => Tagged::DoubleInterleaving,
-            Shape::Reordering => Tagged::Reordering,
-            Shape::Delay => Tagged::Delay,
-        };
-        kind(TaggedAccesses {
-            points: goal.points,
-            sequential: goal.is_sequential,
-            instrumented: goal.instrumented.clone(),
-            first: goal.first().cloned(),
-            remote: goal.remote().cloned(),
-            second: goal.second().cloned(),
-            last: goal.last().clone(),
-            prefix: goal.prefix.clone(),
-        })
+        match goal {
+            Goal::Acquires(goal) => Tagged::Acquires(goal.clone()),
+            Goal::Set(goal) => Tagged::AtomicSet(goal.clone()),
+            Goal::Race(goal) => Tagged::Race(goal.clone()),
+            Goal::Chance(goal) => Tagged::Chance(goal.clone()),
+            Goal::Accesses(goal) => Tagged::Accesses([(goal.shape().name().to_owned(), goal.into())].into()),
+        }
     }
 }
 
@@ -367,20 +186,17 @@ impl TryFrom<Tagged> for Goal {
     type Error = GoalError;
 
     fn try_from(tagged: Tagged) -> Result<Self, GoalError> {
-        let (shape, goal) = match tagged {
-            Tagged::Acquires(goal) => return Ok(Goal::Acquires(goal)),
-            Tagged::AtomicSet(goal) => return checked(goal).map(Goal::Set),
-            Tagged::Race(goal) => return Ok(Goal::Race(goal)),
-            Tagged::Chance(goal) => return Ok(Goal::Chance(goal)),
-            Tagged::Interleaving(goal) => (Shape::Interleaving, goal),
-            Tagged::DoubleInterleaving(goal) => (Shape::DoubleInterleaving, goal),
-            Tagged::Reordering(goal) => (Shape::Reordering, goal),
-            Tagged::Delay(goal) => (Shape::Delay, goal),
-        };
-        let TaggedAccesses { points, sequential, instrumented, first, remote, second, last, prefix } = goal;
-        let accesses = GoalAccesses::new(first, remote, second, last).ok_or(GoalError)?;
-        let goal = AccessGoal { points, is_sequential: sequential, instrumented, accesses, prefix };
-        if goal.shape() == shape { Ok(Goal::Accesses(goal)) } else { Err(GoalError) }
+        match tagged {
+            Tagged::Acquires(goal) => Ok(Goal::Acquires(goal)),
+            Tagged::AtomicSet(goal) => checked(goal).map(Goal::Set),
+            Tagged::Race(goal) => Ok(Goal::Race(goal)),
+            Tagged::Chance(goal) => Ok(Goal::Chance(goal)),
+            Tagged::Accesses(goal) if goal.len() == 1 => {
+                let (name, written) = goal.into_iter().next().ok_or(GoalError)?;
+                written.goal(Shape::named(&name).ok_or(GoalError)?).map(Goal::Accesses)
+            }
+            Tagged::Accesses(_) => Err(GoalError),
+        }
     }
 }
 
@@ -508,6 +324,13 @@ mod tests {
         check(&set(9, &[event; 4].join(",")), true);
         check(&set(12, &[event; 4].join(",")), false);
         check(&set(1, event), false);
+        check(&format!(r#"{{"unknown":{{"points":"all","last":{named}}}}}"#), false);
+        let delay = format!(r#""delay":{{"points":"all","last":{named}}}"#);
+        check(
+            &format!(r#"{{{delay},"reordering":{{"points":"all","remote":{write},"last":{named}}}}}"#),
+            false,
+        );
+        check("{}", false);
         check(r#"{"unknown":{}}"#, false);
         check("{", false);
         check("", false);

@@ -34,7 +34,7 @@ pub struct IterationSettings {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Request {
-    /// How its threads are scheduled. What determines the instrumentation is the same as in the settings of the JVM.
+    /// How its threads are scheduled. Settings that determine the instrumentation are those of the JVM.
     pub control: Control,
 }
 
@@ -46,8 +46,8 @@ pub enum Answer {
     Ended {
         /// The exit code that a process would have had.
         exit: i32,
-        /// The lengths of standard output and standard error at its end, if they are files. What comes after that was printed by
-        /// threads that were left over.
+        /// The lengths of standard output and standard error at its end, if they are files. Threads that were left over
+        /// printed the rest.
         printed: [u64; 2],
         /// Why the JVM cannot execute another iteration, if it cannot.
         retired: Option<String>,

@@ -114,7 +114,7 @@ pub struct Run {
     /// Candidates: atomic-set violations and races that other runs may show.
     #[serde(default)]
     pub goals: Vec<Goal>,
-    /// The classes of thread-unsafe objects that several threads used without a common lock.
+    /// The classes of thread-unsafe objects that several threads used without a common lock, or through wrappers.
     #[serde(default)]
     pub unguarded: Vec<String>,
     /// The kinds of candidates that are incomplete because a bound was reached.

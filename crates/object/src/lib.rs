@@ -21,6 +21,7 @@
 pub mod builtin;
 pub mod enumerate;
 pub mod grammar;
+pub mod interleaving;
 pub mod linearize;
 pub mod outcome;
 pub mod rules;

@@ -38,8 +38,7 @@ use crate::triage::Triage;
 /// Analyses that observe a run without controlling its schedule.
 const PASSIVE: [&str; 4] = ["racer", "eraser", "atomizer", "deadlock"];
 
-/// What else finds something without being a strategy that `--strategy` must name: the conductor itself, and the strategy that is the
-/// default.
+/// Names in findings that are no strategies for `--strategy`: the conductor itself, and the strategy that is the default.
 const NEVER_NAMED: [&str; 2] = ["conductor", "atomfuzzer"];
 
 /// Everything that is reported about the runs of one command.

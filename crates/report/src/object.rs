@@ -1,9 +1,10 @@
 //! The report of `fissure object`: a table of the methods, then each violation with the outcomes that would be correct.
 
-use fissure_model::finding::Outcome;
+use fissure_model::finding::{Finding, Kind, Outcome, Status, fingerprint};
 use serde::Serialize;
 
 use crate::{
+    Report,
     style::{Painter, Style},
     text::Options,
     words,
@@ -134,6 +135,27 @@ pub struct LeftOut {
     pub method: String,
     /// Why it was not tested.
     pub reason: String,
+}
+
+impl ObjectReport {
+    /// The same as a general report, with a finding for each method that is not atomic.
+    pub fn summary(&self, notices: Vec<String>) -> Report {
+        let finding = |method: &MethodReport| {
+            let violation = method.violation.as_ref()?;
+            let mut finding =
+                Finding::new(Kind::NonAtomicMethod, Status::Confirmed, "violat", &violation.subject);
+            // The id does not contain the harness, because another search may show the method by another harness.
+            finding.id = fingerprint(&["non-atomic-method", &violation.subject, &method.method]);
+            finding.hits = violation.hits;
+            finding.harness = Some(violation.harness.clone());
+            finding.outcome = Some(violation.outcome.clone());
+            finding.outcomes.clone_from(&violation.outcomes);
+            finding.executions = Some(violation.executions);
+            Some(finding)
+        };
+        let findings = self.methods.iter().filter_map(finding).collect();
+        Report { runs: 1, findings, notices, ..Report::default() }
+    }
 }
 
 /// The report as text; each line ends with a line break.

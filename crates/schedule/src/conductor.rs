@@ -195,6 +195,8 @@ pub struct Conductor {
     polls: u64,
     /// Whether time was advanced while other threads could run.
     is_hurried: bool,
+    /// See [`Conductor::finish`].
+    is_finishing: bool,
 }
 
 impl Conductor {
@@ -224,6 +226,7 @@ impl Conductor {
             yielding: (None, 0),
             polls: 0,
             is_hurried: false,
+            is_finishing: false,
         }
     }
 

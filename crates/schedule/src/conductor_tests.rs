@@ -18,7 +18,7 @@ use crate::{
         },
         FROM_OUTSIDE, LIMITS, Setup, Simulated, simulate, simulate_with,
     },
-    strategy::{AtomFuzzer, Choice, Guided, Replay, Sequential, Strategy, Uniform, View},
+    strategy::{AtomFuzzer, Choice, Guided, Preemptions, Replay, Sequential, Strategy, Uniform, View},
     stuck::WaitsFor,
 };
 
@@ -560,4 +560,28 @@ fn a_notification_from_outside_wakes_those_that_still_wait() {
     conductor.notify(None, LockId(1), false, SiteId(1));
     assert!(matches!(conductor.retry(), Decision::Run(_)));
     assert!(!conductor.has_foreign_wakes(), "the other notification is enough for one thread");
+}
+
+#[test]
+fn threads_that_are_left_finish_without_choices_and_without_time() {
+    let mut conductor = Conductor::new(Box::new(Preemptions::new(2)), 0, LIMITS);
+    let [first, second, third] = ["first", "second", "third"].map(|name| conductor.announce(name, false));
+    [first, second, third].into_iter().for_each(|thread| conductor.prepare(thread));
+    assert!(conductor.knows(third) && !conductor.knows(ThreadId(3)));
+    assert_eq!(conductor.retry(), Decision::Run(first));
+    conductor.finish();
+    assert_eq!(conductor.end(first), Decision::Run(second));
+    let site = SiteId(1);
+    let arrive = |operation| {
+        let (acquire_role, role) = Default::default();
+        Arrival { operation, is_quiet: false, stays: false, acquire_role, role }
+    };
+    // A thread that can go on does, and one that waits for a time is left.
+    assert_eq!(conductor.arrive(second, arrive(Operation::Step { site })), Decision::Run(second));
+    let sleep = Operation::Sleep { until: 1_000_000_000, site };
+    assert_eq!(conductor.arrive(second, arrive(sleep)), Decision::Run(third));
+    assert_eq!(conductor.end(third), Decision::Stuck);
+    // The only choice of the strategy was the first one.
+    assert!(conductor.repeat());
+    assert_eq!(conductor.strategy().explored().unwrap().executions, 1);
 }

@@ -167,13 +167,22 @@ pub fn simulate_with(
 /// The outcome of an execution: the value that each thread read last, and the final values of the variables.
 pub type Memory = Vec<u64>;
 
-/// Executes a program repeatedly until the strategy has no further execution. Returns the outcome of each.
-pub fn explore(threads: &[&[Does]], strategy: Box<dyn Strategy>) -> (Vec<Memory>, Conductor) {
+/// One of several executions.
+#[derive(Debug)]
+pub struct Execution {
+    /// The outcome.
+    pub memory: Memory,
+    /// The executed steps: the thread and the index of its step.
+    pub done: Vec<(u32, usize)>,
+}
+
+/// Executes a program repeatedly until the strategy has no further execution.
+pub fn explore(threads: &[&[Does]], strategy: Box<dyn Strategy>) -> (Vec<Execution>, Conductor) {
     let mut conductor = Conductor::new(strategy, 0, LIMITS);
     for number in 0..threads.len() {
         conductor.announce(&format!("T{}", number + 1), false);
     }
-    let mut outcomes = Vec::new();
+    let mut executions = Vec::new();
     let setup = Setup::default();
     loop {
         let mut run = Run::new(threads, conductor, &setup);
@@ -183,10 +192,11 @@ pub fn explore(threads: &[&[Does]], strategy: Box<dyn Strategy>) -> (Vec<Memory>
             decision = run.go_on(thread);
         }
         assert_eq!(decision, Decision::Over);
-        outcomes.push(run.read.iter().chain(&run.result.variables).copied().collect());
+        let memory = run.read.iter().chain(&run.result.variables).copied().collect();
+        executions.push(Execution { memory, done: run.result.done });
         conductor = run.result.conductor;
         if !conductor.repeat() {
-            return (outcomes, conductor);
+            return (executions, conductor);
         }
     }
 }

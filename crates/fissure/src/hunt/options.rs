@@ -230,33 +230,41 @@ impl ScheduleArguments {
     }
 
     /// These options, with those of a report in place of defaults. Options that this version does not know come from another version and
-    /// are ignored.
-    pub(crate) fn with_defaults(&self, words: &[String]) -> Self {
+    /// are ignored. The error names a known option with a value that cannot be read: a replay without it would be another run.
+    pub(crate) fn with_defaults(&self, words: &[String]) -> Result<Self, String> {
         let mut merged = self.clone();
         // `--static`, the only option without a value, comes last.
         merged.is_static |= words.last().is_some_and(|word| word == "--static");
         for pair in words.chunks(2) {
             let [option, value] = pair else { break };
+            let unreadable =
+                || format!("its option {option} has the value {value}, which Fissure does not know");
             match option.as_str() {
                 "--strategy" if self.strategies() == [registry::default()] => {
-                    if let Some(strategy) = registry::find(value) {
-                        merged.strategy = vec![strategy];
-                    }
+                    merged.strategy = vec![registry::find(value).ok_or_else(unreadable)?];
                 }
                 "--check" | "--monitor" if self.check.is_empty() => {
-                    merged.check.extend(CheckerName::from_str(value, false));
+                    merged.check.push(CheckerName::from_str(value, false).map_err(|_| unreadable())?);
                 }
-                "--pause" if self.pause == ALWAYS => merged.pause = probability(value).unwrap_or(ALWAYS),
+                "--pause" if self.pause == ALWAYS => {
+                    merged.pause = probability(value).map_err(|_| unreadable())?;
+                }
                 "--points" if self.points == PointsName::Auto => {
-                    merged.points = PointsName::from_str(value, false).unwrap_or(PointsName::Auto);
+                    merged.points = PointsName::from_str(value, false).map_err(|_| unreadable())?;
                 }
-                "--steps" if self.steps == STEPS => merged.steps = value.parse().unwrap_or(STEPS),
-                "--atomic" if self.atomic.is_empty() => merged.atomic.extend(value.parse::<Pattern>()),
-                "--scope" if self.scope.is_empty() => merged.scope.extend(value.parse::<ScopeList>()),
+                "--steps" if self.steps == STEPS => {
+                    merged.steps = value.parse().map_err(|_| unreadable())?;
+                }
+                "--atomic" if self.atomic.is_empty() => {
+                    merged.atomic.push(value.parse::<Pattern>().map_err(|_| unreadable())?);
+                }
+                "--scope" if self.scope.is_empty() => {
+                    merged.scope.push(value.parse::<ScopeList>().map_err(|_| unreadable())?);
+                }
                 _ => {}
             }
         }
-        merged
+        Ok(merged)
     }
 
     /// The options that a replay must repeat, including the configuration's file. With several strategies, each finding names its own.
@@ -395,9 +403,28 @@ mod tests {
         let words = chosen.words(&[strategy("random")], Some(config));
         assert_eq!(config_of(&words).as_deref(), Some(config));
         assert_eq!(words.join(" "), text);
-        let read = arguments().with_defaults(&words);
+        let read = arguments().with_defaults(&words).unwrap();
         assert_eq!(read.words(&[read.strategy().unwrap()], Some(config)), words);
-        let other = ScheduleArguments { steps: 3, ..arguments() }.with_defaults(&words);
+        let other = ScheduleArguments { steps: 3, ..arguments() }.with_defaults(&words).unwrap();
         assert_eq!(other.steps, 3);
+    }
+
+    #[test]
+    fn options_of_a_report_that_cannot_be_read_are_errors() {
+        let check = |text: &str, is_read: bool| {
+            let words: Vec<String> = text.split(' ').map(str::to_owned).collect();
+            assert_eq!(arguments().with_defaults(&words).is_ok(), is_read, "{text}");
+        };
+        check("--unknown 1 --steps 9", true);
+        for wrong in [
+            "--strategy none",
+            "--check none",
+            "--pause 2",
+            "--points none-such",
+            "--steps many",
+            "--atomic ((",
+        ] {
+            check(wrong, false);
+        }
     }
 }

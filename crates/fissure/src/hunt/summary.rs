@@ -230,7 +230,7 @@ impl Summary<'_> {
         if !found.is_empty() {
             return None;
         }
-        // What a program does before it is ended may be right; whether it ends well is not known.
+        // A program may be right up to its forced end; whether it ends well is not known.
         let ended_by_fissure = (facts.too_long.len() + facts.killed.len()) as u64;
         if result.runs > 0 && ended_by_fissure == result.runs && !result.references.is_known {
             return Some(NEVER_ENDS.to_owned());

@@ -180,13 +180,13 @@ impl Jdk {
             method.name,
             method.descriptor.unwrap_or_default()
         );
-        if matches!(section.name, "cached-views" | "statics") {
+        if matches!(section.name, "cached-views" | "statics" | "wrapping") {
             let is_found = classes.iter().any(|class| class.fields.iter().any(|field| method.names(field)));
             return self.judge(&name, row.versions, is_found);
         }
         let found: Vec<_> = classes.iter().flat_map(|class| self.methods(class, method)).collect();
         let is_found = self.judge(&name, row.versions, !found.is_empty())?;
-        // What a class inherits, such as the polymorphic methods of `VarHandle`, is not what the row is about.
+        // The row is not about inherited members, such as the polymorphic methods of `VarHandle`.
         let own = classes.iter().flat_map(|class| &class.methods);
         for (_, descriptor, access) in own.filter(|(name, descriptor, _)| method.matches(name, descriptor)) {
             let claim = row
@@ -303,6 +303,7 @@ fn check_planted_errors(jdk: &Jdk) {
     check("[x]\njava.util.List until 8\n", "2: JDK has java.util.List as well");
     check("[x]\njava.util.List\n    size since 99 -> read\n", "3: JDK has java.util.List.size as well");
     check("[delegating]\njava.util.List -> java.util.Lists\n", "2: JDK has no java.util.Lists");
+    check("[wrapping]\njava.util.HashMap\n    tables\n", "3: JDK has no java.util.HashMap.tables");
     check("[modules]\njava.basic\n", "2: JDK has no java.basic");
     check("[internal]\njava.util.Objects\n", "2: java.util.Objects has no locks in JDK");
     check(

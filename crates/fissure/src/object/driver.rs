@@ -21,6 +21,7 @@ use super::{
     pin,
     wire::{Message, Reader, WireError},
 };
+use crate::launch;
 
 macro_rules! classes {
     ($($name:literal),* $(,)?) => {
@@ -203,6 +204,8 @@ impl Driver {
                 .args(setup.agent.as_ref().map(|(agent, settings)| {
                     format!("-agentpath:{}={}", agent.display(), settings.display())
                 }))
+                // The agent schedules virtual threads only where each has a platform thread of its own.
+                .args(setup.agent.iter().flat_map(|_| launch::ANY_VIRTUAL_THREADS))
                 .arg("-cp")
                 .arg(classpath)
                 .args(["fissure.object.Driver", &setup.actors.to_string()])

@@ -9,7 +9,6 @@ mod bytecode;
 mod describe;
 mod driver;
 mod error;
-mod interleaving;
 mod java;
 mod knowledge;
 #[cfg(test)]
@@ -106,7 +105,7 @@ pub(crate) fn run(options: &ObjectArguments) -> Result<Code, Error> {
     if let Some(folder) = &options.emit_java {
         present::emit_java(folder, &target, &violations)?;
     }
-    reporting.finish_object(present::report(&report, notices), &report)
+    reporting.finish_object(report.summary(notices), &report)
 }
 
 fn java(options: &ObjectArguments) -> Result<PathBuf, ObjectError> {

@@ -1,18 +1,16 @@
-//! Makes findings and reports of the results of a search.
+//! Describes the results of a search for reports, and as programs.
 
 use std::{fs, path::Path};
 
-use fissure_model::finding::{Finding, Kind, Outcome, Status, fingerprint};
+use fissure_model::finding::Outcome;
 use fissure_object::{
     Schema,
     enumerate::{Alphabet, Harness},
+    interleaving::{self, Step},
 };
-use fissure_report::{
-    Report,
-    object::{AtomicOutcome, ObjectReport, ViolationReport},
-};
+use fissure_report::object::{AtomicOutcome, ViolationReport};
 
-use super::{error::ObjectError, interleaving, java, results::Violation, target::Target};
+use super::{error::ObjectError, java, results::Violation, target::Target};
 
 /// A violation as reports show it.
 #[derive(Debug, Clone)]
@@ -41,8 +39,8 @@ impl Shown {
                 outcome: violation.outcome.join(", "),
                 hits: violation.hits,
                 executions: violation.executions,
-                interleaving: violation.steps.as_ref().map_or_else(Vec::new, |steps| {
-                    interleaving::in_words(steps, &violation.harness, alphabet)
+                interleaving: violation.steps.as_ref().map_or_else(Vec::new, |text| {
+                    interleaving::in_words(&steps(text), &violation.harness, alphabet)
                 }),
                 atomic: atomic.collect(),
                 outcomes: violation
@@ -67,22 +65,21 @@ fn in_words(order: &[usize], harness: &Harness, alphabet: &Alphabet) -> String {
     words.collect::<Vec<_>>().join("; ")
 }
 
-/// The results as a general report.
-pub(crate) fn report(object: &ObjectReport, notices: Vec<String>) -> Report {
-    let findings = object.methods.iter().filter_map(|method| {
-        let violation = method.violation.as_ref()?;
-        let mut finding =
-            Finding::new(Kind::NonAtomicMethod, Status::Confirmed, "violat", &violation.subject);
-        // The id does not contain the harness, because another search may show the method by another harness.
-        finding.id = fingerprint(&["non-atomic-method", &violation.subject, &method.method]);
-        finding.hits = violation.hits;
-        finding.harness = Some(violation.harness.clone());
-        finding.outcome = Some(violation.outcome.clone());
-        finding.outcomes.clone_from(&violation.outcomes);
-        finding.executions = Some(violation.executions);
-        Some(finding)
-    });
-    Report { runs: 1, findings: findings.collect(), notices, ..Report::default() }
+/// Reads steps as the agent records them: one line for each, with tabs between its parts.
+fn steps(text: &str) -> Vec<Step> {
+    let step = |line: &str| match line.split('\t').collect::<Vec<_>>()[..] {
+        [sequence, call, what, site, target] => Some(Step {
+            sequence: sequence.parse().ok()?,
+            call: call.parse().ok()?,
+            what: what.to_owned(),
+            site: site.to_owned(),
+            target: target.to_owned(),
+        }),
+        _ => None,
+    };
+    let known =
+        |line| step(line).unwrap_or_else(|| panic!("the agent records steps of five parts, not {line:?}"));
+    text.lines().map(known).collect()
 }
 
 /// Writes programs that show violations without Fissure.
@@ -95,4 +92,31 @@ pub(crate) fn emit_java(folder: &Path, target: &Target, shown: &[Shown]) -> Resu
         fs::write(&path, source.text).map_err(|source| error(&path, source))?;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn recorded_steps_are_read() {
+        let step = |sequence, call, what: &str, site: &str, target: &str| Step {
+            sequence,
+            call,
+            what: what.to_owned(),
+            site: site.to_owned(),
+            target: target.to_owned(),
+        };
+        assert_eq!(
+            steps("0\t0\tread\ta.Map.put:1\ttable\n1\t2\tread\t\t\n"),
+            [step(0, 0, "read", "a.Map.put:1", "table"), step(1, 2, "read", "", "")]
+        );
+        assert!(steps("").is_empty());
+    }
+
+    #[test]
+    #[should_panic(expected = "the agent records steps of five parts, not \"0\\tread\"")]
+    fn other_lines_are_no_steps() {
+        steps("0\t0\tread\ta.Map.put:1\ttable\n0\tread\n");
+    }
 }

@@ -125,6 +125,9 @@ const REPETITIONS: usize = 50;
 /// The time for measuring the frequency of a violation.
 const COUNTING: Duration = Duration::from_millis(200);
 
+/// How long an order of calls is executed under different schedules of the threads that they start.
+const SEQUENTIAL_TIME: Duration = Duration::from_secs(1);
+
 /// A search for one method, or for the core.
 pub(crate) struct Search<'a> {
     session: &'a mut Session,
@@ -456,7 +459,40 @@ impl<'a> Search<'a> {
             self.findings.thread_dependent += 1;
             return Ok(false);
         }
+        if self.mode == Mode::Controlled && !self.is_sequential(ready)? {
+            self.findings.undetermined += 1;
+            return Ok(false);
+        }
         Ok(!ready.outcomes.contains(outcome))
+    }
+
+    /// Whether the calls have the same results in each order whatever the schedule of threads that they start: a thread that still runs
+    /// after the call that started it may change the results of later calls, though no two calls are concurrent.
+    fn is_sequential(&mut self, ready: &Ready) -> Result<bool, ObjectError> {
+        let operations = ready.harness.operations();
+        let depth = Depth {
+            preemptions: PREEMPTIONS,
+            executions: MOST_SCHEDULES,
+            time: SEQUENTIAL_TIME,
+            patient: false,
+        };
+        for (outcome, linearizations) in &ready.outcomes.atomic {
+            for run in linearizations {
+                let calls = run.iter().map(|&one| operations[one]).collect();
+                let expected: Outcome = run.iter().map(|&one| outcome[one]).collect();
+                let harness = Harness { sequences: vec![calls], order: Vec::new(), target: None };
+                let only = Outcomes { atomic: vec![(expected, Vec::new())] };
+                let explored = self.session.explore(&harness, &only, &depth)?;
+                let is_same = explored.is_some_and(|explored| {
+                    explored.stressed.problem.is_empty()
+                        && explored.stressed.outcomes.iter().all(|(outcome, _)| only.contains(outcome))
+                });
+                if !is_same {
+                    return Ok(false);
+                }
+            }
+        }
+        Ok(true)
     }
 
     /// Removes invocations as long as the rest still shows a violation.

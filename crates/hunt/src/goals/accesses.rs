@@ -1,7 +1,8 @@
-//! Goals at accesses: goals, delays and reorderings that runs showed to be possible, and which of them the next runs try.
+//! Goals at accesses: those that runs showed to be possible, and which of them the next runs try.
 //!
 //! There may be many, and most are intended. So each is tried a few times only, the likeliest bugs first: once with an otherwise
-//! sequential schedule, then with random preemptions. Goals that made the program fail are tried again and again, others now and then.
+//! sequential schedule, then with random preemptions, the interleavings more often: a failure that needs a second preemption after the
+//! interleaving shows up in some of these attempts only. Goals that made the program fail are tried again and again, others now and then.
 
 use std::{cmp::Reverse, collections::HashSet};
 
@@ -15,6 +16,7 @@ use crate::outcome::Outcome;
 
 /// How often a goal is tried without success. With an otherwise sequential schedule a second attempt would go like the first.
 const PATIENCE: u64 = 2;
+const INTERLEAVING_PATIENCE: u64 = 6;
 const SEQUENTIAL_PATIENCE: u64 = 1;
 /// How many goals are kept at most, both kinds of attempts counted: more could not be tried.
 const MOST: usize = 4_000;
@@ -54,7 +56,12 @@ struct Known {
 
 impl Known {
     fn is_open(&self) -> bool {
-        self.hits == 0 && self.tried < if self.goal.is_sequential { SEQUENTIAL_PATIENCE } else { PATIENCE }
+        let patience = match (self.goal.is_sequential, self.goal.shape()) {
+            (true, _) => SEQUENTIAL_PATIENCE,
+            (false, Shape::Interleaving) => INTERLEAVING_PATIENCE,
+            (false, _) => PATIENCE,
+        };
+        self.hits == 0 && self.tried < patience
     }
 
     /// Whether the last attempts all made the program fail, so that this was not by chance.
@@ -62,10 +69,9 @@ impl Known {
         self.streak >= RELIABLE
     }
 
-    /// How well it explains the failure, unless an attempt went well; the least is best. Two local accesses and a remote one explain more
-    /// than a delay or a reordering.
+    /// How well it explains the failure, unless an attempt went well; the least is best.
     fn explanation_rank(&self) -> u8 {
-        if self.hits < self.tried { u8::MAX } else { shape_rank(&self.goal) }
+        if self.hits < self.tried { u8::MAX } else { self.goal.shape().rank() }
     }
 
     /// Whether the next attempt should follow the prefix of a run that failed, because a single hit may have been by chance.
@@ -148,7 +154,13 @@ impl GoalSource for AccessGoals {
         let choose = |run: u64| {
             let open = || {
                 let open = known.iter().enumerate().filter(|(_, known)| known.is_open());
-                open.min_by_key(|(_, known)| known.tried).map(|(index, _)| index)
+                // With random preemptions, interleavings and all others take turns.
+                let has_turn =
+                    |goal: &AccessGoal| (goal.shape() == Shape::Interleaving) == (run.is_multiple_of(2));
+                open.min_by_key(|(_, Known { goal, tried, .. })| {
+                    (!goal.is_sequential, !goal.is_sequential && !has_turn(goal), *tried)
+                })
+                .map(|(index, _)| index)
             };
             let proved = || {
                 let proved = known.iter().enumerate().filter(|(_, known)| known.hits > 0);
@@ -189,8 +201,7 @@ impl AccessGoals {
             return None;
         }
         self.index.insert(goal.clone());
-        // Interleavings are likelier to be bugs than delays, and delays than reorderings. Double interleavings are rarely needed.
-        let rank = |goal: &AccessGoal| (!goal.is_sequential, shape_rank(goal));
+        let rank = |goal: &AccessGoal| (!goal.is_sequential, goal.shape().rank());
         let index = self.known.partition_point(|known| rank(&known.goal) <= rank(&goal));
         self.known.insert(
             index,
@@ -245,7 +256,7 @@ impl AccessGoals {
             .map(|known| (is_shown(known), known))
             .filter(|(shown, _)| *shown as u64 >= RELIABLE)
             .rev()
-            .max_by_key(|(shown, known)| (Reverse(shape_rank(&known.goal)), *shown))?;
+            .max_by_key(|(shown, known)| (Reverse(known.goal.shape().rank()), *shown))?;
         Some(Cause { goal: best.goal.clone(), reached: best.met, tried: best.tried })
     }
 
@@ -275,19 +286,14 @@ impl AccessGoals {
         self.known.iter().any(|known| known.is_open() && known.goal.last().act != Act::Acquire)
     }
 
+    /// Whether every goal had its attempt with a sequential schedule, so that only random preemptions can show more.
+    pub(crate) fn is_sequentially_tried(&self) -> bool {
+        !self.known.iter().any(|known| known.goal.is_sequential && known.is_open())
+    }
+
     /// Whether any goal is worth a run.
     pub(crate) fn has_goal(&self) -> bool {
         self.is_proved() || self.known.iter().any(Known::is_open)
-    }
-}
-
-/// The rank of a goal's shape, the likeliest bugs first.
-fn shape_rank(goal: &AccessGoal) -> u8 {
-    match goal.shape() {
-        Shape::Interleaving => 0,
-        Shape::Delay => 1,
-        Shape::Reordering => 2,
-        Shape::DoubleInterleaving => 3,
     }
 }
 
@@ -332,9 +338,11 @@ mod tests {
         check(&[], 1, true, &[""]);
         let discovery = || (run(&[SECOND, FIRST], None), false);
         let (first, second) = (&sequential(FIRST), &sequential(SECOND));
-        check(&[discovery()], 7, true, &[first, second, FIRST, SECOND, FIRST, SECOND, ""]);
+        let turns = [FIRST, SECOND, FIRST, SECOND, FIRST, FIRST, FIRST, FIRST, ""];
+        check(&[discovery()], 11, true, &[&[first.as_str(), second], &turns[..]].concat());
         let tried = || (run(&[], Some(SECOND)), false);
-        check(&[discovery(), tried(), tried()], 5, true, &[first, second, FIRST, FIRST, ""]);
+        let rest = [&[first.as_str(), second], &[FIRST; 6][..], &[""]].concat();
+        check(&[discovery(), tried(), tried()], 9, true, &rest);
     }
 
     #[test]

@@ -35,6 +35,16 @@ impl Allocation {
         &self.predicted
     }
 
+    /// Whether runs have goals at acquires and accesses.
+    pub(crate) fn learns(&self) -> bool {
+        self.learns
+    }
+
+    /// Whether goals at accesses have shown nothing, and only random preemptions can still help them.
+    pub(crate) fn needs_chance(&self) -> bool {
+        self.learns && !self.has_bug && !self.accesses.is_proved() && self.accesses.is_sequentially_tried()
+    }
+
     /// Goals that were not tried enough, so many at most.
     pub(crate) fn untried(&self, runs: u64) -> Vec<Goal> {
         if !self.learns {
@@ -166,7 +176,7 @@ mod tests {
         let mut none = Allocation::default();
         check(&none, "----");
         learn(&mut none, Sketch::default(), &[ACCESS], None, false);
-        check(&none, "aaa-");
+        check(&none, "aaaaaaa-");
         let mut both = Allocation::default();
         let pairs = Sketch { pairs: &["a/x", "b/x"], ..Sketch::default() };
         learn(&mut both, pairs, &[ACCESS], None, false);

@@ -142,7 +142,8 @@ fn object(agent: &Agent, action: Action) -> String {
         | Operation::AcquireAgain(lock)
         | Operation::ReleaseAgain(lock)
         | Operation::Wait(lock) => {
-            let number = locked(&agent.blocks).used.get(lock as usize).map_or(0, |&(lock, _)| lock as usize);
+            let used = locked(&agent.blocks).used.get(lock as usize).map(|&(lock, _)| lock as usize);
+            let number = used.expect("the locks of an execution are numbered when they are used");
             locked(&agent.names).locks.get(number).cloned().unwrap_or_else(|| "a lock".to_owned())
         }
         Operation::Start | Operation::Join => "a thread".to_owned(),

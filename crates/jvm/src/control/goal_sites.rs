@@ -1,7 +1,7 @@
 //! The sites of the goal, for a JVM that executes runs with different goals: classes are rewritten once, and each run marks its own sites.
 
 use fissure_classfile::SiteKind;
-use fissure_control::flags::{GOAL, QUIET, goal_flags, goal_sites, site_text};
+use fissure_control::flags::{GOAL, QUIET, goal_flags, site_text};
 use fissure_model::{event::AccessKind, goal::Goal};
 use rustc_hash::FxHashMap;
 
@@ -37,7 +37,7 @@ impl GoalSites {
             let text = site_text(&info.class, &info.method, info.line);
             self.by_text.entry(text).or_default().push(self.known);
         }
-        for text in goal.map_or_else(Vec::new, goal_sites) {
+        for text in goal.map_or_else(Vec::new, Goal::sites) {
             for &site in self.by_text.get(text).map_or(&[][..], Vec::as_slice) {
                 let flags = agent.offsets.get_i32(site as usize);
                 let Some(info) = code.sites.get(site).filter(|info| may_be_marked(info, flags)) else {

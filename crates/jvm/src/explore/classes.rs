@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use fissure_classfile::{
-    Environment, Exploration, Foreign, Plan, Probe, ProbeArguments, ProbePoint, Product, Scheduling, Site,
-    SiteTarget, read_summary, rewrite,
+    Call, Environment, Exploration, Foreign, Plan, Probe, ProbeArguments, ProbePoint, Product, Scheduling,
+    Site, SiteTarget, read_summary, rewrite,
 };
 use fissure_jdk::{LockOperation, Member, PointKind, ThreadEvent};
 
@@ -24,11 +24,17 @@ use ProbePoint::{Entry, Return};
 /// The probes to insert into a JDK class, by its internal name. Every operation of a lock, a semaphore or a latch is one step, also one that
 /// only shows the state.
 fn probes(class: &str) -> Vec<Probe<'static>> {
-    let threads = fissure_jdk::thread_methods(class).iter().filter_map(|member| match member.role {
-        ThreadEvent::Start => Some(jdk::probe(member, Entry, "threadStarting", This)),
-        ThreadEvent::Interrupt => Some(jdk::probe(member, Return, "interrupted", This)),
-        ThreadEvent::Join | ThreadEvent::Uncaught => None,
+    let threads = fissure_jdk::thread_methods(class).iter().flat_map(|member| match member.role {
+        ThreadEvent::Start => vec![
+            jdk::probe(member, Entry, "threadStarting", This),
+            jdk::probe(member, Return, "threadStarted", This),
+        ],
+        ThreadEvent::Interrupt => vec![jdk::probe(member, Return, "interrupted", This)],
+        ThreadEvent::Join | ThreadEvent::Uncaught => Vec::new(),
     });
+    let starts = fissure_jdk::virtual_thread_methods(class).iter();
+    let starts = starts.filter(|member| member.role == ThreadEvent::Start);
+    let virtual_threads = starts.map(|member| jdk::probe(member, Entry, "threadStarting", This));
     let reflection = fissure_jdk::reflection_methods(class).iter().filter_map(jdk::reflection_probe);
     let is_step = |member: &&Member<LockOperation>| {
         !matches!(member.role, LockOperation::Made | LockOperation::ReleaseInside)
@@ -36,7 +42,7 @@ fn probes(class: &str) -> Vec<Probe<'static>> {
     let locks = fissure_jdk::lock_methods(class).iter().filter(is_step).map(step);
     let is_call = |member: &&Member<PointKind>| member.role != PointKind::Made;
     let points = fissure_jdk::semaphore_points(class).iter().filter(is_call).map(step);
-    threads.chain(reflection).chain(locks).chain(points).collect()
+    threads.chain(virtual_threads).chain(reflection).chain(locks).chain(points).collect()
 }
 
 fn step<T>(member: &Member<T>) -> Probe<'static> {
@@ -55,9 +61,15 @@ fn has_points(agent: &Agent, class: &str) -> bool {
 pub(crate) fn transform(agent: &Agent, name: &str, loader: i64, bytes: &[u8]) -> Option<Vec<u8>> {
     let dotted = name.replace('/', ".");
     let has_points = has_points(agent, &dotted);
-    // The hooks call `Thread` to sleep for real; these calls must not be redirected to the hooks.
+    // The hooks call `Thread` to sleep for real; these calls must not be redirected to the hooks. Its only other calls wait for the end of
+    // a thread.
+    let waits: Vec<Call<'_>>;
     let scheduling = match name {
-        "java/lang/Thread" => Scheduling { calls: &[], ..control::plan_for_exploring() },
+        "java/lang/Thread" => {
+            let all = control::plan_for_exploring();
+            waits = all.calls.iter().filter(|call| call.hook_method == "waitOn").copied().collect();
+            Scheduling { calls: &waits, ..all }
+        }
         _ => control::plan_for_exploring(),
     };
     let monitors = !fissure_jdk::keeps_its_monitors(name);

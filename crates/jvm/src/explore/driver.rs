@@ -35,8 +35,12 @@ static FIELDS: OnceLock<Option<Fields>> = OnceLock::new();
 
 /// The fields of `java.lang.Thread`.
 pub(crate) fn thread_fields() -> ThreadFields {
-    let fields = FIELDS.get().and_then(Option::as_ref);
-    fields.expect("an exploration is open only if the fields of threads were found").0
+    known_thread_fields().expect("an exploration is open only if the fields of threads were found")
+}
+
+/// The same; `None` if no exploration has been opened.
+pub(super) fn known_thread_fields() -> Option<ThreadFields> {
+    FIELDS.get().and_then(Option::as_ref).map(|fields| fields.0)
 }
 
 fn find_fields(jni: Jni) -> Option<Fields> {
@@ -103,7 +107,7 @@ extern "system" fn Java_fissure_object_Explorer_begin(
         let mut guard = explorer.state();
         let state = open(&mut guard);
         state.arrived += 1;
-        if state.arrived == state.actors.len() {
+        if state.arrived == state.harness {
             let decision = state.begin();
             state.follow(explorer, jni, decision);
         }
@@ -119,23 +123,39 @@ extern "system" fn Java_fissure_object_Explorer_end(
     _class: jclass,
     actor: jint,
 ) -> jint {
-    exploring(OVER, |_, explorer| {
+    exploring(OVER, |agent, explorer| {
         let jni = Jni::new(environment);
         let mut guard = explorer.state();
         let state = open(&mut guard);
         jni.set_long(state.actors[actor as usize].thread as jobject, thread_fields().control, 0);
         state.note_end(actor as usize);
+        let is_last = state.ended == state.harness;
+        let mut waits = !is_last;
+        if is_last && state.actors[state.harness..].iter().any(|thread| !thread.has_ended) {
+            state.conductor.finish();
+        }
         if state.end == End::Controlled {
             let decision = state.conductor.end(ThreadId(actor.cast_unsigned()));
-            if state.ended < state.actors.len() {
+            if let (true, Decision::Run(_)) = (is_last, decision) {
+                state.evaluator = Some(actor as usize);
+                waits = true;
+            }
+            if waits {
                 state.follow(explorer, jni, decision);
             }
         }
-        if state.ended == state.actors.len() {
-            return if state.end == End::Controlled { LAST } else { LAST_OF_CUT };
-        }
         drop(guard);
-        wait(explorer, jni, actor as usize)
+        if !is_last {
+            return wait(explorer, jni, actor as usize);
+        }
+        if waits {
+            explorer.wait(actor as usize);
+        }
+        let is_clean = explorer.clean_up(agent, jni);
+        let mut guard = explorer.state();
+        let state = open(&mut guard);
+        state.is_lost = !is_clean;
+        if state.end == End::Controlled { LAST } else { LAST_OF_CUT }
     })
 }
 
@@ -155,9 +175,9 @@ extern "system" fn Java_fissure_object_Explorer_next(
             state.cut += 1;
         }
         let goes_on = state.conductor.repeat();
-        if stops != 0 || !goes_on {
+        if stops != 0 || !goes_on || state.is_lost {
             state.is_over = true;
-            (0..state.actors.len()).filter(|&other| other != actor as usize).for_each(|other| {
+            (0..state.harness).filter(|&other| other != actor as usize).for_each(|other| {
                 explorer.gates[other].open();
             });
             return OVER;
@@ -252,7 +272,7 @@ fn wait(explorer: &Explorer, jni: Jni, actor: usize) -> jint {
 }
 
 /// From here on the actor is controlled. It draws the same random numbers in each execution.
-fn enter(jni: Jni, state: &State, actor: usize) {
+pub(super) fn enter(jni: Jni, state: &State, actor: usize) {
     let fields = thread_fields();
     let thread = state.actors[actor].thread as jobject;
     let number = actor as i64 + 1;
@@ -271,6 +291,7 @@ fn interleaving(agent: &Agent, state: &State) -> String {
     for (number, step) in trace.range(1, trace.last()) {
         let actor = step.thread.0 as usize;
         let call = state.calls.iter().rev().find(|(at, who, _)| *who == actor && *at < number);
+        let during = state.started_in.get(actor.wrapping_sub(state.harness)).copied().flatten();
         let Some(what) = action_name(&step) else { continue };
         let site = step.site.and_then(|site| code.sites.get(site.0));
         let at = site.map_or_else(String::new, |site| match site.line {
@@ -284,7 +305,7 @@ fn interleaving(agent: &Agent, state: &State) -> String {
             }
             _ => String::new(),
         };
-        let call = call.map_or(-1, |(_, _, call)| i64::from(*call));
+        let call = call.map(|(_, _, call)| *call).or(during).map_or(-1, i64::from);
         let _ = writeln!(text, "{actor}\t{call}\t{what}\t{at}\t{target}");
     }
     text

@@ -6,7 +6,7 @@ use fissure_model::ids::{SiteId, ThreadId};
 use fissure_schedule::operation::{Operation, Wake};
 use jvmti_bindings::sys::jni::{JNIEnv, jboolean, jclass, jint, jlong, jobject};
 
-use super::{End, Explorer, access as access_operation};
+use super::{End, Explorer, access as access_operation, started};
 use crate::{
     agent::Agent,
     conducting::natives::{Call, Conducted, Native, conducted},
@@ -38,7 +38,12 @@ impl Conducted for Explorer {
     }
 
     fn own_natives() -> Vec<Native> {
-        vec![(c"accessPart", c"(JIIIZ)V", access as *mut c_void)]
+        vec![
+            (c"accessPart", c"(JIIIZ)V", access as *mut c_void),
+            (c"adds", c"(JLjava/lang/Thread;I)J", started::adds as *mut c_void),
+            (c"started", c"(JJ)V", started::started as *mut c_void),
+            (c"endedBefore", c"(JJ)Z", started::has_ended as *mut c_void),
+        ]
     }
 
     fn acquire(&'static self, call: Call, lock: jint, site: SiteId) {

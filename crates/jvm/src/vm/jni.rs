@@ -322,6 +322,14 @@ impl Jni {
         self.to_reflected(class, field.id, field.is_static)
     }
 
+    /// The object in a field that is not static and holds references, if there is one; runs no Java code.
+    pub(crate) fn object_in(self, object: jobject, field: &DeclaredField) -> Option<jobject> {
+        if field.is_static || !field.descriptor.starts_with(['L', '[']) {
+            return None;
+        }
+        self.object_at(object, field.id)
+    }
+
     /// `is_static` must be right: the meaning of a field id depends on it, and the JVM does not check it.
     fn to_reflected(self, class: jclass, field: jfieldID, is_static: bool) -> Option<jobject> {
         let reflected = jni!(self, ToReflectedField, class, field, jboolean::from(is_static));

@@ -5,7 +5,7 @@ use serde::Deserialize;
 
 use super::{
     AccessGoal, AccessPoints, AcquireGoal, Act, ExpectedAccess, Gate, Goal, GoalAccesses, GoalError,
-    GoalSite, RaceGoal, SetGoal, checked,
+    GoalSite, RaceGoal, Role, SetGoal, Shape, checked,
 };
 
 /// A goal in a report of the version before.
@@ -49,7 +49,7 @@ impl TryFrom<Object> for Goal {
                     points,
                     is_sequential: is_calm,
                     instrumented: inside,
-                    accesses: GoalAccesses::new(first, between, None, last).ok_or(GoalError)?,
+                    accesses: shaped(first, between, last)?,
                     prefix: after,
                 })
             }
@@ -129,9 +129,29 @@ fn accesses(
     }
     let optional = |text: &str| if text.is_empty() { Ok(None) } else { site(text).map(Some) };
     let [first, remote, last] = sites;
-    let accesses =
-        GoalAccesses::new(optional(first)?, optional(remote)?, None, site(last)?).ok_or(GoalError)?;
+    let accesses = shaped(optional(first)?, optional(remote)?, site(last)?)?;
     Ok(Goal::Accesses(AccessGoal { points, is_sequential, instrumented, accesses, prefix }))
+}
+
+/// The accesses of the shape that has just these.
+fn shaped(
+    first: Option<GoalSite>,
+    remote: Option<GoalSite>,
+    last: GoalSite,
+) -> Result<GoalAccesses, GoalError> {
+    let shape = match (&first, &remote) {
+        (None, None) => Shape::Delay,
+        (None, Some(_)) => Shape::Reordering,
+        (Some(_), Some(_)) => Shape::Interleaving,
+        (Some(_), None) => return Err(GoalError),
+    };
+    let site = |role| match role {
+        Role::First => first.clone(),
+        Role::Remote => remote.clone(),
+        Role::Last => Some(last.clone()),
+        Role::Second => None,
+    };
+    GoalAccesses::new(shape, site).ok_or(GoalError)
 }
 
 /// Reads `W SITE` or `W SITE NAME`.

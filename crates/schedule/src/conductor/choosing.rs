@@ -33,6 +33,14 @@ impl Conductor {
                 self.admit_foreign_wakes();
             }
             self.collect_candidates(yielded >= YIELDS);
+            if self.is_finishing {
+                let next =
+                    self.candidates.iter().find(|candidate| Some(candidate.thread) == current && !yields);
+                return match next.or(self.candidates.first()).copied() {
+                    Some(next) => self.execute(next.thread, next.operation),
+                    None => Decision::Stuck,
+                };
+            }
             if self.candidates.is_empty() {
                 // Input of another thread of the program arrives at once, and time must not pass before it. Other input takes real time.
                 if self.note_events(true)

@@ -43,11 +43,23 @@ impl Conductor {
         self.yielding = (None, 0);
         self.polls = 0;
         self.is_hurried = false;
+        self.is_finishing = false;
         self.has_late_events = false;
         self.foreign_wakes.clear();
         self.has_foreign_wakes = false;
         self.running = None;
         goes_on
+    }
+
+    /// The result of the execution is known: the threads that are left run one after the other, without choices of the strategy, until none can
+    /// run unless time passes. The strategy still learns what they access.
+    pub fn finish(&mut self) {
+        self.is_finishing = true;
+    }
+
+    /// Whether a thread with this number was announced in this or an earlier execution.
+    pub fn knows(&self, thread: ThreadId) -> bool {
+        (thread.0 as usize) < self.threads.len()
     }
 
     /// Makes an announced thread ready to begin. [`Conductor::retry`] starts the execution once all threads are ready.

@@ -31,7 +31,7 @@ use super::{
     Candidate, Choice, GoalRole, Guided, Interleaver, Strategy, View,
     pos::PartialOrderSampling,
     registry::{StrategyError, StrategyKind},
-    uniform::yields_to_sleepers,
+    uniform::{Uniform, yields_to_sleepers},
     willing,
 };
 use crate::random::Random;
@@ -49,7 +49,8 @@ pub(super) const KIND: StrategyKind = StrategyKind {
 };
 
 /// The strategy for the goal of a run: at accesses or at acquires, after the choices that led there in an earlier run. Where chance decides at
-/// accesses, orders of conflicting accesses are sampled.
+/// accesses, some runs sample orders of conflicting accesses and others are a random walk: the former shows more where conflicts are rare in
+/// long runs, the latter where a failure takes several preemptions in short ones.
 fn build(settings: &Control) -> Result<Box<dyn Strategy>, StrategyError> {
     let (rest, prefix): (Box<dyn Strategy>, _) = match &settings.goal {
         Some(Goal::Accesses(goal)) => {
@@ -59,9 +60,12 @@ fn build(settings: &Control) -> Result<Box<dyn Strategy>, StrategyError> {
             };
             (Box::new(interleaver), goal.prefix.as_deref())
         }
-        Some(Goal::Chance(_)) => (Box::new(PartialOrderSampling::default()), None),
+        Some(Goal::Chance(_)) => match Random::new(settings.seed).below(2) {
+            0 => (Box::new(PartialOrderSampling::default()), None),
+            _ => (Box::new(Uniform), None),
+        },
         Some(Goal::Acquires(pair)) => (Box::new(AtomFuzzer::new(settings.pause)), pair.prefix.as_deref()),
-        _ => (Box::new(AtomFuzzer::new(settings.pause)), None),
+        Some(Goal::Set(_) | Goal::Race(_)) | None => (Box::new(AtomFuzzer::new(settings.pause)), None),
     };
     Ok(match prefix.map(str::parse::<Recording>).transpose()? {
         Some(prefix) => Box::new(Guided::new(&prefix, rest)),

@@ -23,7 +23,7 @@
 //! accesses in a certain order mostly needs a single preemption, and further ones would destroy that order.
 
 use fissure_model::{
-    goal::Shape,
+    goal::{Role, Shape},
     ids::{LockId, ThreadId},
 };
 
@@ -36,13 +36,7 @@ use crate::{operation::Operation, random::Random};
 /// How often sleepers are woken before a paused thread is released.
 const PATIENCE: u32 = 32;
 
-/// The bits of the goal's accesses in [`GoalRole::letters`].
-const FIRST: u8 = 1;
-const REMOTE: u8 = 2;
-const LAST: u8 = 4;
-const SECOND: u8 = 8;
-
-/// The strategy whose goal is an interleaving, with one remote access or two, a reordering or a delay.
+/// The strategy for goals at accesses. It works by the roles that the shape of the goal has.
 #[derive(Debug)]
 pub struct Interleaver {
     /// The strategy that chooses among threads that are not paused.
@@ -106,18 +100,20 @@ impl Interleaver {
         let has_begun = |(known, location): &(ThreadId, u64)| {
             *known == thread && (*location == role.location || *location == 0)
         };
-        role.letters & LAST != 0
-            && match self.shape {
-                Shape::Interleaving | Shape::DoubleInterleaving => self.begun.iter().any(has_begun),
-                Shape::Reordering => !self.done.contains(&role.location),
-                Shape::Delay => self.done.is_empty() && self.paused.is_empty(),
+        has(role, Role::Last)
+            && if self.shape.has(Role::First) {
+                self.begun.iter().any(has_begun)
+            } else if self.shape.has(Role::Remote) {
+                !self.done.contains(&role.location)
+            } else {
+                self.done.is_empty() && self.paused.is_empty()
             }
     }
 
     /// Whether the operation is the remote access, and another thread is paused before its last local access to the same location.
     fn is_awaited(&self, thread: ThreadId, role: GoalRole) -> bool {
         let mut others = self.paused.iter().filter(|pause| pause.is_local && pause.location == role.location);
-        role.letters & REMOTE != 0 && others.any(|pause| pause.thread != thread)
+        has(role, Role::Remote) && others.any(|pause| pause.thread != thread)
     }
 
     fn is_paused(&self, thread: ThreadId) -> bool {
@@ -127,13 +123,16 @@ impl Interleaver {
     /// Pauses a candidate that has a role in the goal and arrives too early.
     fn pauses(&mut self, candidate: &Candidate, step: u64) {
         let (thread, role) = (candidate.thread, candidate.role);
-        if role.letters & (REMOTE | LAST) == 0 || self.is_paused(thread) || self.free.contains(&thread) {
+        if !has(role, Role::Remote) && !has(role, Role::Last)
+            || self.is_paused(thread)
+            || self.free.contains(&thread)
+        {
             return;
         }
         let is_local = self.is_last(thread, role);
-        // A reordering pauses only the thread with the local access.
-        let has_remote_pause = matches!(self.shape, Shape::Interleaving | Shape::DoubleInterleaving);
-        let is_remote = has_remote_pause && role.letters & REMOTE != 0 && !self.is_awaited(thread, role);
+        // Without a first local access, only the thread with the last one is paused.
+        let is_remote =
+            self.shape.has(Role::First) && has(role, Role::Remote) && !self.is_awaited(thread, role);
         if is_local && !self.is_awaited(thread, role) || !is_local && is_remote {
             self.paused.push(Pause { thread, location: role.location, since: step, is_local });
             self.patience = PATIENCE;
@@ -214,7 +213,7 @@ impl Strategy for Interleaver {
             released.extend(view.candidates.iter().map(|candidate| candidate.thread));
         }
         let released = released[random.below(released.len())];
-        self.thrashings += u64::from(self.shape != Shape::Delay);
+        self.thrashings += u64::from(self.shape.has(Role::Remote));
         self.release(released);
         self.run(released)
     }
@@ -224,7 +223,7 @@ impl Strategy for Interleaver {
     }
 
     fn executed(&mut self, thread: ThreadId, _operation: &Operation, role: GoalRole) {
-        if self.shape == Shape::Delay && role.letters & LAST != 0 && self.done.is_empty() {
+        if !self.shape.has(Role::Remote) && has(role, Role::Last) && self.done.is_empty() {
             self.done.push(role.location);
             self.reached = Some(self.choices);
         }
@@ -234,7 +233,7 @@ impl Strategy for Interleaver {
         if role.letters == 0 {
             return;
         }
-        if role.letters & REMOTE != 0 && !self.done.contains(&role.location) {
+        if has(role, Role::Remote) && !self.done.contains(&role.location) {
             self.done.push(role.location);
         }
         let is_awaiting =
@@ -242,24 +241,24 @@ impl Strategy for Interleaver {
         let awaiting = self.paused.iter().find(is_awaiting).map(|pause| pause.thread);
         match (awaiting, self.halfway) {
             (Some(local), Some((remote, location, reached)))
-                if (remote, location) == (thread, role.location) && role.letters & SECOND != 0 =>
+                if (remote, location) == (thread, role.location) && has(role, Role::Second) =>
             {
                 self.halfway = None;
                 self.lets_observe(local, reached);
             }
-            (Some(_), None) if self.shape == Shape::DoubleInterleaving && role.letters & REMOTE != 0 => {
+            (Some(_), None) if self.shape.has(Role::Second) && has(role, Role::Remote) => {
                 self.halfway = Some((thread, role.location, self.choices - 1));
             }
-            (Some(local), _) if self.shape != Shape::DoubleInterleaving && role.letters & REMOTE != 0 => {
+            (Some(local), _) if !self.shape.has(Role::Second) && has(role, Role::Remote) => {
                 self.lets_observe(local, self.choices - 1);
             }
             _ => {}
         }
-        if role.letters & LAST != 0 {
+        if has(role, Role::Last) {
             self.begun
                 .retain(|(known, location)| *known != thread || *location != role.location && *location != 0);
         }
-        if role.letters & FIRST != 0 && !self.begun.contains(&(thread, role.location)) {
+        if has(role, Role::First) && !self.begun.contains(&(thread, role.location)) {
             self.begun.push((thread, role.location));
         }
     }
@@ -271,4 +270,9 @@ impl Strategy for Interleaver {
     fn thrashings(&self) -> u64 {
         self.thrashings
     }
+}
+
+/// Whether an operation has this role in the goal.
+fn has(operation: GoalRole, role: Role) -> bool {
+    operation.letters & role.bit() != 0
 }

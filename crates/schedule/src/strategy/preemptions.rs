@@ -304,11 +304,12 @@ mod tests {
     /// The outcomes with at most `most` preemptions, and the number of different schedules.
     fn all(threads: &[&[Does]], most: u32, every: bool) -> (BTreeSet<Memory>, u64) {
         let strategy = if every { Preemptions::every_schedule(most) } else { Preemptions::new(most) };
-        let (outcomes, conductor) = explore(threads, Box::new(strategy));
+        let (executions, conductor) = explore(threads, Box::new(strategy));
         let explored = conductor.strategy().explored().unwrap();
         assert_eq!((explored.complete, explored.diverged), (Some(most), 0));
-        assert_eq!(explored.executions, outcomes.len() as u64);
-        (outcomes.into_iter().collect(), explored.schedules)
+        assert_eq!(explored.executions, executions.len() as u64);
+        let outcomes = executions.into_iter().map(|execution| execution.memory).collect();
+        (outcomes, explored.schedules)
     }
 
     /// The number of schedules of two threads with `a` and `b` operations and at most `most` preemptions. The beginning of a thread is

@@ -167,5 +167,11 @@ final class FissureConductor {
 
     // Harnesses.
 
+    /** A thread is about to start another one; returns the number of the new one, 0 if it cannot be controlled. */
+    static native long adds(long thread, Thread started, int identity);
+
+    /** Whether a thread that was started during this execution has ended. */
+    static native boolean endedBefore(long thread, long other);
+
     static native void accessPart(long thread, int object, int part, int site, boolean write);
 }

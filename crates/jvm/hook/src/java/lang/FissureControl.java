@@ -1,9 +1,6 @@
 package java.lang;
 
 import java.lang.reflect.Method;
-import java.util.concurrent.CountedCompleter;
-import java.util.concurrent.Semaphore;
-import java.util.concurrent.locks.ReentrantReadWriteLock;
 import jdk.internal.misc.Unsafe;
 
 /**
@@ -14,7 +11,7 @@ import jdk.internal.misc.Unsafe;
  * JVM or cannot be controlled. Such threads use only the real monitors; controlled threads enter these as well, once the
  * conductor has granted them.
  */
-public final class FissureControl extends FissureIterated {
+public final class FissureControl extends FissureConcurrent {
     /** Whether accesses to volatile fields and atomics are scheduling points. */
     private static boolean stops;
     /** Whether every call of a collection or an atomic is reported, not only of those that a field was seen to refer to. */
@@ -388,158 +385,6 @@ public final class FissureControl extends FissureIterated {
         long self = self();
         if (self > 0L) {
             FissureConductor.exitUnit(self, site);
-        }
-    }
-
-    // Happens-before edges other than those of monitors, thread starts and wake-ups.
-
-    public static void threadJoined(Object ended) {
-        long self = self();
-        long other = ((Thread) ended).fissureControl;
-        if (self > 0L && other > 0L && FissureConductor.hasEnded(other)) {
-            FissureConductor.joins(self, other);
-        }
-    }
-
-    public static void released(Object token) {
-        long self = on && token != null ? self() : -1L;
-        if (self > 0L) {
-            FissureConductor.handsOver(self, FissureObjects.numberOf(token));
-        }
-    }
-
-    public static void acquired(Object token) {
-        takeOver(token, true);
-    }
-
-    /** An element was taken out of a collection, possibly without waiting for it. */
-    public static void taken(Object element, Object collection) {
-        takeOver(element, false);
-    }
-
-    public static void completes(Object task) {
-        released(((CountedCompleter<?>) task).getRoot());
-    }
-
-    private static void takeOver(Object token, boolean waits) {
-        long self = on && token != null ? self() : -1L;
-        if (self > 0L) {
-            FissureConductor.takesOver(self, FissureObjects.numberOf(token), waits);
-        }
-    }
-
-    // Locks of java.util.concurrent, which block by parking.
-
-    public static void attempts(Object lock) {
-        long self = self();
-        if (self > 0L) {
-            FissureConductor.attempt(self, FissureNumbers.of(lock));
-        }
-    }
-
-    public static void locked(Object lock) {
-        got(lock, false);
-    }
-
-    public static void readLocked(Object lock) {
-        got(lock, true);
-    }
-
-    public static void tryLocked(boolean got, Object lock) {
-        if (got) {
-            got(lock, false);
-        }
-    }
-
-    public static void tryReadLocked(boolean got, Object lock) {
-        if (got) {
-            got(lock, true);
-        }
-    }
-
-    public static void stampedWrite(long stamp, Object lock) {
-        if (stamp != 0L) {
-            got(lock, false);
-        }
-    }
-
-    public static void stampedRead(long stamp, Object lock) {
-        if (stamp != 0L) {
-            got(lock, true);
-        }
-    }
-
-    private static void got(Object lock, boolean shared) {
-        long self = self();
-        if (self > 0L) {
-            FissureConductor.acquired(self, FissureNumbers.of(lock), shared);
-        }
-    }
-
-    /** Gives both halves of a new read-write lock the same number, because they are one lock. */
-    public static void readWriteLockMade(Object made) {
-        if (!on) {
-            return;
-        }
-        ReentrantReadWriteLock lock = (ReentrantReadWriteLock) made;
-        Object write = lock.writeLock();
-        Object read = lock.readLock();
-        if (write != null && read != null) {
-            FissureNumbers.addHalves(lock, write, read);
-        }
-    }
-
-    public static void unlocked(Object lock) {
-        long self = self();
-        if (self > 0L) {
-            FissureConductor.release(self, FissureNumbers.of(lock));
-        }
-    }
-
-    public static void semaphoreMade(Object made) {
-        if (on && ((Semaphore) made).availablePermits() == 1) {
-            FissureNumbers.markPermit(made);
-        }
-    }
-
-    public static void attemptsPermit(Object semaphore) {
-        if (on) {
-            if (FissureNumbers.isPermit(semaphore)) {
-                attempts(semaphore);
-            } else {
-                steps(semaphore);
-            }
-        }
-    }
-
-    public static void permitted(Object semaphore) {
-        if (on && FissureNumbers.isPermit(semaphore)) {
-            got(semaphore, false);
-        }
-    }
-
-    public static void tryPermitted(boolean got, Object semaphore) {
-        if (got) {
-            permitted(semaphore);
-        }
-    }
-
-    public static void permitReturned(Object semaphore) {
-        if (on && FissureNumbers.isPermit(semaphore)) {
-            long self = self();
-            if (self > 0L) {
-                FissureConductor.giveBack(self, FissureNumbers.of(semaphore));
-            }
-        } else {
-            steps(semaphore);
-        }
-    }
-
-    /** A scheduling point before any other operation that other threads can observe. */
-    public static void steps(Object object) {
-        long self = self();
-        if (self > 0L) {
-            FissureConductor.attempt(self, -1);
         }
     }
 

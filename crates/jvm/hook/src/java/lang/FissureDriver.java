@@ -78,7 +78,7 @@ final class FissureDriver {
             return "it has a system class loader of its own";
         }
         classPath = System.getProperty("java.class.path");
-        delays = delays();
+        findDelays();
         paths = URLClassPath.class.getDeclaredConstructor(String.class, boolean.class);
         paths.setAccessible(true);
         for (Constructor<?> constructor : system.getClass().getDeclaredConstructors()) {
@@ -112,7 +112,7 @@ final class FissureDriver {
      * Makes the pools of the JDK that outlive a run like new; their threads have been unwound. Compiled code knows the pools as constants, so
      * they cannot be replaced. Returns why this is not possible, null if it is.
      */
-    private static String renewPools() {
+    static String renewPools() {
         Unsafe memory = Unsafe.getUnsafe();
         try {
             if (!memory.shouldBeInitialized(ForkJoinPool.class)) {
@@ -142,6 +142,11 @@ final class FissureDriver {
                 field.set(used, field.get(fresh));
             }
         }
+    }
+
+    /** Finds the pools of which this JDK has several. */
+    static void findDelays() {
+        delays = delays();
     }
 
     private static Class<?> delays() {

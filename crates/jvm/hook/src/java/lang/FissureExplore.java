@@ -6,7 +6,7 @@ package java.lang;
  * native code, lets it continue.
  *
  * <p>A thread's {@code fissureControl} is its number plus one while it executes a harness, and 0 otherwise; threads with 0 are not
- * controlled. 256 is added for each region that the thread is in and during which other threads may block inside the JVM.
+ * controlled. A thread that was started during an execution and is left over at its end has {@link #LEFT}. 256 is added for each region that the thread is in and during which other threads may block inside the JVM.
  */
 public final class FissureExplore extends FissureScheduled {
     /** The base offset and the index scale of arrays of references; 0 if unknown. */
@@ -26,6 +26,7 @@ public final class FissureExplore extends FissureScheduled {
         } catch (ReflectiveOperationException unknown) {
             scale = 0L;
         }
+        FissureDriver.findDelays();
         on = true;
     }
 
@@ -116,8 +117,33 @@ public final class FissureExplore extends FissureScheduled {
     // Threads and time.
 
     public static void threadStarting(Object started) {
-        if (self() > 0L) {
+        Thread child = (Thread) started;
+        long self = self();
+        if (self == LEFT) {
+            throw new FissureUnwind("the execution is over");
+        }
+        if (self == 0L && Thread.currentThread().getName().startsWith("fissure-actor")) {
+            // A constructor of the object starts it, before the execution.
             FissureConductor.stray();
+        }
+        if (self <= 0L || child.fissureControl != 0L) {
+            return;
+        }
+        String type = child.getClass().getName();
+        boolean isForeign = type.startsWith("jdk.internal.") || type.equals("java.lang.VirtualThread");
+        long number = isForeign ? 0L : FissureConductor.adds(self, child, System.identityHashCode(child));
+        if (number > 0L) {
+            child.fissureControl = number;
+        } else {
+            FissureConductor.stray();
+        }
+    }
+
+    public static void threadStarted(Object started) {
+        long self = self();
+        long number = ((Thread) started).fissureControl;
+        if (self > 0L && number > 0L && number < REGION) {
+            FissureConductor.started(self, number);
         }
     }
 

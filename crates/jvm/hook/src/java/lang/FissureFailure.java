@@ -34,7 +34,7 @@ final class FissureFailure {
 
     /**
      * Whether the program, not Fissure, caused an exception: a stack overflow in a hook would have happened a few calls later without
-     * Fissure, and {@code ThreadDeath} comes from {@code Thread.stop}. What unwinds a thread passes too.
+     * Fissure, and {@code ThreadDeath} comes from {@code Thread.stop}. The error that unwinds a thread passes too.
      */
     private static boolean isOfProgram(Throwable thrown) {
         return thrown instanceof StackOverflowError || thrown instanceof FissureUnwind || FissureThrown.isStop(thrown);

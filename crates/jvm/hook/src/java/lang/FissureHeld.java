@@ -170,7 +170,7 @@ abstract class FissureHeld {
         return acquired != null && acquired[slot(serial, handsOver)] == ((long) serial << 32 | version & 0xFFFFFFFFL);
     }
 
-    /** What a thread acquires by hand-over it has acquired. */
+    /** Notes an acquire. An acquire by hand-over counts as an acquire of any kind. */
     void acquires(int serial, int version, boolean handsOver) {
         if (acquired == null) {
             acquired = new long[2 * MEMO];

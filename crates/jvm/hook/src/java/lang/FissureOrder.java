@@ -4,7 +4,7 @@ import java.util.concurrent.CountedCompleter;
 
 /**
  * Happens-before edges through synchronization objects: tasks, latches, elements of queues, volatile fields, monitors that threads wait
- * for. They are found by identity. What they pass on from thread to thread is kept in native code, and most releases and acquires
+ * for. They are found by identity. Native code keeps the clocks that they pass on from thread to thread; most releases and acquires
  * pass on nothing new.
  */
 final class FissureOrder {
@@ -173,8 +173,8 @@ final class FissureOrder {
     }
 
     /**
-     * An element is about to be put into a collection that may not be thread-safe. What a thread did before happens before what another
-     * does after it got the element, if both hold a common lock.
+     * An element is about to be put into a collection that may not be thread-safe. The actions of a thread before this happen before
+     * those of another after it got the element, if both hold a common lock.
      */
     static void gives(Object element) {
         FissureThread thread = Thread.currentThread().fissureState;

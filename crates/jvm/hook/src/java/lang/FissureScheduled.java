@@ -18,6 +18,9 @@ public abstract class FissureScheduled {
     /** Added to the number of a harness's thread for each region that it is in and during which others may block inside the JVM. */
     static final long REGION = 256L;
 
+    /** The {@code fissureControl} of a thread that is left over from an execution: it is unwound where it would block. */
+    static final long LEFT = -2L;
+
     FissureScheduled() {}
 
     /** The current thread's {@code fissureControl}; not positive if the thread is not controlled. */
@@ -60,6 +63,7 @@ public abstract class FissureScheduled {
 
     public static void waitOn(Object object, long millis, int site) throws InterruptedException {
         long self = selfOrNone();
+        unwindIfLeft(self);
         // The real method throws the right exception for invalid calls.
         if (self <= 0L || object == null || millis < 0L || !Thread.holdsLock(object)) {
             object.wait(millis);
@@ -68,8 +72,8 @@ public abstract class FissureScheduled {
         if (Thread.interrupted()) {
             throw new InterruptedException();
         }
-        long joined = !isExploring && object instanceof Thread ? ((Thread) object).fissureControl : 0L;
-        if (hasEnded(joined)) {
+        long joined = object instanceof Thread ? ((Thread) object).fissureControl : 0L;
+        if (hasEnded(self, joined)) {
             // The thread has ended, and the JVM is about to notify its joiners.
             while (((Thread) object).isAlive()) {
                 object.wait(1L);
@@ -90,8 +94,17 @@ public abstract class FissureScheduled {
         }
     }
 
-    private static boolean hasEnded(long thread) {
+    private static void unwindIfLeft(long self) {
+        if (self == LEFT) {
+            throw new FissureUnwind("the execution is over");
+        }
+    }
+
+    private static boolean hasEnded(long self, long thread) {
         try {
+            if (isExploring) {
+                return thread > 0L && FissureConductor.endedBefore(self, thread);
+            }
             return thread > 0L && FissureConductor.hasEnded(thread);
         } catch (Throwable failure) {
             FissureFailure.caught(failure);
@@ -141,6 +154,7 @@ public abstract class FissureScheduled {
 
     public static void sleep(long millis, int site) throws InterruptedException {
         long self = selfOrNone();
+        unwindIfLeft(self);
         if (self <= 0L || millis < 0L || !pauseFor(self, nanos(millis), site)) {
             Thread.sleep(millis);
         }
@@ -148,6 +162,7 @@ public abstract class FissureScheduled {
 
     public static void sleep(long millis, int nanos, int site) throws InterruptedException {
         long self = selfOrNone();
+        unwindIfLeft(self);
         boolean isInvalid = millis < 0L || nanos < 0 || nanos > 999_999;
         if (self <= 0L || isInvalid || !pauseFor(self, Math.min(nanos(millis), Long.MAX_VALUE - nanos) + nanos, site)) {
             Thread.sleep(millis, nanos);
@@ -157,6 +172,7 @@ public abstract class FissureScheduled {
     /** Replaces the private methods of {@code Thread} that the variants of {@code sleep} call from Java 21 on. */
     public static void sleepNanos(long nanos, int site) throws InterruptedException {
         long self = selfOrNone();
+        unwindIfLeft(self);
         if (self <= 0L || !pauseFor(self, nanos, site)) {
             reallySleep(nanos);
         }
@@ -212,6 +228,7 @@ public abstract class FissureScheduled {
 
     public static void park(Object unsafe, boolean absolute, long time, int site) {
         long self = self();
+        unwindIfLeft(self);
         if (self <= 0L) {
             FissureEngine.U.park(absolute, time);
         } else if (!Thread.currentThread().isInterrupted()) {

@@ -1,5 +1,7 @@
 //! The engine stands alone: hunts in simulated programs, from reference runs and candidates to the report of an explained finding, with no
-//! front end and no process.
+//! front end and no process. [`object`] does the same for concurrent objects.
+
+mod object;
 
 use fissure_control::simulated::{Program, execute_with};
 use fissure_hunt::{

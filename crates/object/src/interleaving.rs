@@ -1,50 +1,43 @@
 //! Describes the interleaving of a controlled execution: how far each thread runs, and where it is preempted.
 
-use fissure_object::enumerate::{Alphabet, Harness};
+use crate::enumerate::{Alphabet, Harness};
 
-/// A step as the agent records it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Step<'a> {
-    actor: usize,
+/// A step of an execution.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Step {
+    /// The number of the sequence whose thread takes the step; threads that were started during a call have the numbers after those.
+    pub sequence: usize,
     /// The invocation, counted through all sequences.
-    call: usize,
-    what: &'a str,
-    site: &'a str,
-    target: &'a str,
+    pub call: usize,
+    /// The operation, in a word: `read`, `write`, `acquire` …
+    pub what: String,
+    /// The site; empty if it is unknown.
+    pub site: String,
+    /// The field or method that the step uses; empty if it has no name.
+    pub target: String,
 }
 
 /// One line for each turn of a thread: what it does, and where it is preempted. Threads are numbered from 1.
-pub(crate) fn in_words(steps: &str, harness: &Harness, alphabet: &Alphabet) -> Vec<String> {
+pub fn in_words(steps: &[Step], harness: &Harness, alphabet: &Alphabet) -> Vec<String> {
     let operations = harness.operations();
     let names: Vec<String> = operations.iter().map(|&one| alphabet.invocation(one).to_string()).collect();
-    turns(&parse(steps), &names)
+    turns(steps, &names, harness.sequences.len())
 }
 
-fn parse(text: &str) -> Vec<Step<'_>> {
-    let step = |line| -> Option<Step<'_>> {
-        let mut parts = str::split(line, '\t');
-        let mut next = || parts.next();
-        Some(Step {
-            actor: next()?.parse().ok()?,
-            call: next()?.parse().ok()?,
-            what: next()?,
-            site: next()?,
-            target: next()?,
-        })
-    };
-    text.lines().filter_map(step).collect()
-}
-
-fn turns(steps: &[Step<'_>], names: &[String]) -> Vec<String> {
+/// The threads from this number on were started during a call.
+fn turns(steps: &[Step], names: &[String], sequences: usize) -> Vec<String> {
     let mut lines = Vec::new();
     let mut start = 0;
     while start < steps.len() {
-        let actor = steps[start].actor;
-        let end =
-            steps[start..].iter().position(|step| step.actor != actor).map_or(steps.len(), |at| start + at);
+        let sequence = steps[start].sequence;
+        let end = steps[start..]
+            .iter()
+            .position(|step| step.sequence != sequence)
+            .map_or(steps.len(), |at| start + at);
         let turn = &steps[start..end];
-        let goes_on = steps[..start].iter().any(|step| step.actor == actor && step.call == turn[0].call);
-        let next = steps[end..].iter().find(|step| step.actor == actor);
+        let goes_on =
+            steps[..start].iter().any(|step| step.sequence == sequence && step.call == turn[0].call);
+        let next = steps[end..].iter().find(|step| step.sequence == sequence);
         let mut calls: Vec<usize> = Vec::new();
         for step in turn {
             if calls.last() != Some(&step.call) {
@@ -62,19 +55,26 @@ fn turns(steps: &[Step<'_>], names: &[String]) -> Vec<String> {
             }
             _ => String::new(),
         };
-        lines.push(format!("thread {}: {begin}{called}{stop}", actor + 1));
+        let number = sequence + 1;
+        lines.push(match sequence < sequences {
+            true => format!("thread {number}: {begin}{called}{stop}"),
+            false => {
+                let verb = if goes_on { "goes on" } else { "runs" };
+                format!("thread {number}, which {called} started, {verb}{stop}")
+            }
+        });
         start = end;
     }
     lines
 }
 
 /// The operation that a thread is about to execute, in words.
-fn about(step: &Step<'_>) -> String {
-    let site = step.site.rsplit_once('.').map_or(step.site, |(class, method)| {
+fn about(step: &Step) -> String {
+    let site = step.site.rsplit_once('.').map_or(step.site.as_str(), |(class, method)| {
         let start = class.rfind('.').map_or(0, |dot| dot + 1);
         &step.site[start..start + (class.len() - start) + 1 + method.len()]
     });
-    let what = match (step.what, step.target) {
+    let what = match (step.what.as_str(), step.target.as_str()) {
         ("read" | "write", "") => format!("{} an element", step.what),
         ("acquire", _) => "enter a monitor".to_owned(),
         (what, "") => what.to_owned(),
@@ -88,9 +88,17 @@ fn about(step: &Step<'_>) -> String {
 mod tests {
     use super::*;
 
+    /// Steps are written `SEQUENCE CALL WHAT SITE TARGET`.
     fn check(steps: &str, expected: &[&str]) {
         let names = ["put(0,0)", "get(0)", "size()"].map(str::to_owned);
-        assert_eq!(turns(&parse(steps), &names), expected, "{steps}");
+        let step = |line: &str| {
+            let parts: Vec<&str> = line.split('\t').collect();
+            let text = |part: usize| parts[part].to_owned();
+            let (sequence, call) = (parts[0].parse().unwrap(), parts[1].parse().unwrap());
+            Step { sequence, call, what: text(2), site: text(3), target: text(4) }
+        };
+        let parsed: Vec<Step> = steps.lines().map(step).collect();
+        assert_eq!(turns(&parsed, &names, 2), expected, "{steps}");
     }
 
     #[test]
