@@ -47,8 +47,21 @@ pub(crate) enum ObjectError {
         reason: String,
     },
 
+    /// The expression makes no object of the class.
+    #[error("{expression} makes no {class} ({reason}); give another expression with --new")]
+    Expression {
+        /// The class under test.
+        class: String,
+        /// The expression.
+        expression: String,
+        /// The problem.
+        reason: String,
+    },
+
     /// The class cannot be instantiated.
-    #[error("{class} is {what}, so it has no objects; name a class that implements it")]
+    #[error(
+        "{class} is {what}, so it has no objects of its own; name a class that implements it, or make one with --new EXPR"
+    )]
     Abstract {
         /// The class under test.
         class: String,
@@ -58,7 +71,7 @@ pub(crate) enum ObjectError {
 
     /// No constructor is accessible.
     #[error(
-        "{class} has no public constructor; test a class of your own that makes and wraps such an object"
+        "{class} has no public constructor or factory that can be called; make an object with --new, as in --new 'Pool.create(2)'"
     )]
     NoConstructor {
         /// The class under test.

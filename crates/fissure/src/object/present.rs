@@ -8,9 +8,14 @@ use fissure_object::{
     enumerate::{Alphabet, Harness},
     interleaving::{self, Step},
 };
-use fissure_report::object::{AtomicOutcome, ViolationReport};
+use fissure_report::object::{AtomicOutcome, MemoryReport, ViolationReport};
 
-use super::{error::ObjectError, java, results::Violation, target::Target};
+use super::{
+    error::ObjectError,
+    java,
+    results::{Cause, Violation},
+    target::Target,
+};
 
 /// A violation as reports show it.
 #[derive(Debug, Clone)]
@@ -19,6 +24,8 @@ pub(crate) struct Shown {
     pub(crate) report: ViolationReport,
     /// The harness with the names of its methods.
     pub(crate) schema: Schema,
+    /// The method.
+    pub(crate) method: String,
 }
 
 impl Shown {
@@ -32,8 +39,12 @@ impl Shown {
                 .map(|order| in_words(order, &violation.harness, alphabet))
                 .collect(),
         });
+        let (because, memory) =
+            violation.cause.as_ref().map_or_else(Default::default, |one| cause(method, one));
         Shown {
             report: ViolationReport {
+                because,
+                memory,
                 subject: format!("{class}.{}", method.split('<').next().unwrap_or(method)),
                 harness: schema.to_string(),
                 outcome: violation.outcome.join(", "),
@@ -54,6 +65,28 @@ impl Shown {
                     .collect(),
             },
             schema,
+            method: method.to_owned(),
+        }
+    }
+}
+
+/// Why a method is to blame, as a sentence, and the schedules that were executed if none gives the outcome.
+fn cause(method: &str, cause: &Cause) -> (String, Option<MemoryReport>) {
+    let name = |method: &str| method.split('<').next().unwrap_or(method).to_owned();
+    let list = |methods: &[String]| methods.iter().map(|one| name(one)).collect::<Vec<_>>().join(" and ");
+    let method = name(method);
+    match cause {
+        Cause::Itself => (format!("{method} is not atomic beside another call of itself"), None),
+        Cause::Remains { atomic } => {
+            let be = if atomic.len() == 1 { "is" } else { "are" };
+            (format!("some schedule gives such an outcome even if {} {be} made atomic", list(atomic)), None)
+        }
+        Cause::Together { methods } => {
+            (format!("no schedule gives such an outcome if one of {} is made atomic", list(methods)), None)
+        }
+        Cause::Memory { schedules, preemptions } => {
+            let memory = MemoryReport { schedules: *schedules, preemptions: *preemptions };
+            (String::new(), Some(memory))
         }
     }
 }
