@@ -127,7 +127,16 @@ enum Place {
 
 impl Actor {
     fn new(thread: usize, before: Vec<usize>) -> Self {
-        Actor { thread, before, has_ended: false, may_run: false, is_left: false, identity: 0, call: None, place: Place::Outside }
+        Actor {
+            thread,
+            before,
+            has_ended: false,
+            may_run: false,
+            is_left: false,
+            identity: 0,
+            call: None,
+            place: Place::Outside,
+        }
     }
 }
 
@@ -217,8 +226,7 @@ impl State {
             true => Preemptions::new(preemptions),
             false => Preemptions::every_schedule(preemptions),
         };
-        let mut conductor =
-            Conductor::new(Box::new(strategy), 0, Limits { steps: STEPS, is_patient: false });
+        let mut conductor = Conductor::new(Box::new(strategy), 0, Limits { steps: STEPS, is_patient: false });
         let actors: Vec<Actor> =
             threads.into_iter().zip(before).map(|(thread, before)| Actor::new(thread, before)).collect();
         for number in 0..actors.len() {
@@ -332,9 +340,8 @@ impl State {
         calls.into_iter().all(|(at, &(begin, actor, _))| {
             let next = self.calls[at + 1..].iter().find(|(_, other, _)| *other == actor);
             let end = next.map_or(u64::MAX, |(step, _, _)| *step);
-            let is_own = |(number, thread): &&(u64, usize)| {
-                *thread == actor && begin < *number && *number <= end
-            };
+            let is_own =
+                |(number, thread): &&(u64, usize)| *thread == actor && begin < *number && *number <= end;
             let (first, last) = (steps.iter().find(is_own), steps.iter().rfind(is_own));
             let Some((&(first, _), &(last, _))) = first.zip(last) else { return true };
             let is_between = |(number, thread): &(u64, usize)| {

@@ -92,11 +92,7 @@ impl Examination {
     /// The same for a harness whose atomic outcomes alone are of interest.
     pub fn sequential(harness: &Harness) -> Option<Self> {
         let all = linearizations(&harness.lengths(), &harness.order, MOST_LINEARIZATIONS)?;
-        Some(Examination {
-            operations: harness.operations(),
-            linearizations: all,
-            misbehaviours: Vec::new(),
-        })
+        Some(Examination { operations: harness.operations(), linearizations: all, misbehaviours: Vec::new() })
     }
 
     /// All runs whose results are needed.
@@ -196,7 +192,8 @@ impl Examination {
 
     /// The outcome of a run of all invocations.
     fn outcome(&self, run: &[usize], results: &Results) -> Option<Outcome> {
-        let run_results = results.get(&self.run(run))?.as_ref().filter(|results| results.len() == run.len())?;
+        let run_results =
+            results.get(&self.run(run))?.as_ref().filter(|results| results.len() == run.len())?;
         let mut outcome = vec![0; self.operations.len()];
         for (&invocation, &result) in run.iter().zip(run_results) {
             outcome[invocation] = result;

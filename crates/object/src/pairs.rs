@@ -63,10 +63,15 @@ impl States {
         for run in candidates {
             let ends = operations.iter().map(|&one| results.get(&[run.as_slice(), &[one]].concat()));
             let ends: Vec<Option<&Option<Vec<u32>>>> = ends.collect();
-            let is_reached = ends.iter().flatten().any(|end| end.as_ref().is_some_and(|end| end.len() >= run.len()));
-            let last = |end: &Option<&Option<Vec<u32>>>| end.and_then(|end| end.as_ref()?.get(run.len()).copied());
+            let is_reached =
+                ends.iter().flatten().any(|end| end.as_ref().is_some_and(|end| end.len() >= run.len()));
+            let last =
+                |end: &Option<&Option<Vec<u32>>>| end.and_then(|end| end.as_ref()?.get(run.len()).copied());
             let signature = ends.iter().map(last).collect();
-            if (is_reached || operations.is_empty()) && self.found.len() < self.most && self.known.insert(signature) {
+            if (is_reached || operations.is_empty())
+                && self.found.len() < self.most
+                && self.known.insert(signature)
+            {
                 self.found.push(State { run });
             }
         }
@@ -80,16 +85,14 @@ impl States {
 
 /// The harness that brings an object into a state, runs two operations concurrently, and then observes it.
 pub fn harness(state: &State, one: Operation, other: Operation, observers: &[Operation]) -> Harness {
-    let mut sequences = vec![vec![one], vec![other]];
+    let groups = [vec![state.run.clone()], vec![vec![one], vec![other]], vec![observers.to_vec()]];
+    let mut sequences: Vec<Run> = Vec::new();
     let mut order = Vec::new();
-    for (run, is_before) in [(state.run.as_slice(), true), (observers, false)] {
-        if !run.is_empty() {
-            let number = sequences.len();
-            order.extend((0..number).map(|other| match is_before {
-                true => (number, other),
-                false => (other, number),
-            }));
-            sequences.push(run.to_vec());
+    for group in groups {
+        let before = sequences.len();
+        for sequence in group.into_iter().filter(|sequence| !sequence.is_empty()) {
+            order.extend((0..before).map(|earlier| (earlier, sequences.len())));
+            sequences.push(sequence);
         }
     }
     Harness { sequences, order, target: None }
@@ -122,9 +125,8 @@ pub fn observers(
             chosen.push(one);
         }
     }
-    let updates = pair.into_iter().filter(|&one| {
-        !alphabet.seems_read_only(one) && has_result(alphabet.method(one))
-    });
+    let updates =
+        pair.into_iter().filter(|&one| !alphabet.seems_read_only(one) && has_result(alphabet.method(one)));
     for one in updates {
         if !chosen.contains(&one) {
             chosen.push(one);
@@ -208,7 +210,10 @@ mod tests {
         let shown = |pair, most| names(&alphabet, &observers(&alphabet, pair, |_| true, most));
         assert_eq!(shown([0, 0], 2), ["size()", "get(0)", "add(0)"]);
         assert_eq!(shown([1, 1], 2), ["size()", "get(1)", "add(1)"]);
-        assert_eq!(names(&alphabet, &observers(&alphabet, [0, 1], |method| method == 1, 4)), ["get(0)", "get(1)"]);
+        assert_eq!(
+            names(&alphabet, &observers(&alphabet, [0, 1], |method| method == 1, 4)),
+            ["get(0)", "get(1)"]
+        );
     }
 
     #[test]
@@ -242,6 +247,6 @@ mod tests {
         let state = State { run: vec![0] };
         let harness = harness(&state, 0, 1, &[4]);
         assert_eq!(alphabet.schema(&harness).to_string(), "[add(0)] < [add(0)], [add(1)] < [size()]");
-        assert_eq!(harness.concurrent(), [0, 1]);
+        assert_eq!(harness.concurrent(), [1, 2]);
     }
 }

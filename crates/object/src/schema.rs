@@ -69,8 +69,8 @@ impl Schema {
         let of_level = |level: &usize| (0..number).filter(|&one| depths[one] == *level).collect();
         let groups: Vec<Vec<usize>> = levels.iter().map(of_level).collect();
         let level = |one: usize| groups.iter().position(|group| group.contains(&one));
-        let is_grouped = (0..number)
-            .all(|one| (0..number).all(|other| before[one][other] == (level(one) < level(other))));
+        let is_grouped =
+            (0..number).all(|one| (0..number).all(|other| before[one][other] == (level(one) < level(other))));
         is_grouped.then_some(groups)
     }
 

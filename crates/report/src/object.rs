@@ -24,7 +24,7 @@ pub struct ObjectReport {
     /// Why an inferred core has these methods; empty otherwise.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub core_reason: String,
-    /// The expression that makes objects, if no constructor does.
+    /// The expression that makes objects, unless it is a constructor without parameters.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub made_by: Option<String>,
     /// The most invocations in a harness.
@@ -134,9 +134,9 @@ pub struct ViolationReport {
 /// Schedules of which none gives an outcome that was seen on the real machine.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
 pub struct MemoryReport {
-    /// The number of schedules; equivalent ones count once.
+    /// The number of schedules that were executed.
     pub schedules: u64,
-    /// The most preemptions in them.
+    /// All schedules with at most so many preemptions are among them.
     pub preemptions: u32,
 }
 
@@ -275,9 +275,9 @@ fn explanation(violation: &ViolationReport, painter: Painter, options: &Options)
     }
     let memory = violation.memory.map(|memory| {
         format!(
-            "only the real machine shows this: none of all {} with at most {} gives it; so it is due to the memory model, \
-             such as reordering by the compiler or the processor",
-            words::count(memory.schedules, "schedule", "schedules"),
+            "the machine gave this outcome, but none of {} did, all with at most {} among them: it is due to the memory model, \
+             such as a reordering by the compiler or the processor, unless it needs more preemptions",
+            words::count(memory.schedules, "controlled execution", "controlled executions"),
             words::count(u64::from(memory.preemptions), "preemption", "preemptions"),
         )
     });

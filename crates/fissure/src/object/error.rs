@@ -96,11 +96,11 @@ pub(crate) enum ObjectError {
         reason: String,
     },
 
-    /// There is no core to test with.
+    /// No method was executed by several threads.
     #[error(
-        "no method of {class} is known to be basic; name the ones that you take to be atomic with --core, as in --core get,set"
+        "no two calls of {class} could be executed at the same time, for none of its methods that can be called changes an object, or there was no time; name methods with --core or give more with --total-budget"
     )]
-    NoCore {
+    Nothing {
         /// The class under test.
         class: String,
     },

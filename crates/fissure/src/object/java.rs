@@ -72,7 +72,9 @@ fn literal(text: &str) -> String {
 
 fn create(target: &Target, class: &str) -> String {
     match &target.creation {
-        Creation::Constructor(parameters, arguments) => format!("new {class}({})", call(parameters, arguments)),
+        Creation::Constructor(parameters, arguments) => {
+            format!("new {class}({})", call(parameters, arguments))
+        }
         Creation::Expression(expression) => format!("({class}) {expression}"),
     }
 }

@@ -131,7 +131,9 @@ fn made_target(session: &mut Session, class: &str, settings: &UserSettings) -> R
         match target.and_then(|target| session.make(&target).map(|()| target)) {
             Ok(target) => return Ok(target),
             // Methods that the user named are missing however the object is made.
-            Err(error @ (ObjectError::NoMethod { .. } | ObjectError::CannotCall { .. })) => return Err(error),
+            Err(error @ (ObjectError::NoMethod { .. } | ObjectError::CannotCall { .. })) => {
+                return Err(error);
+            }
             Err(error) => failed = failed.or(Some(error)),
         }
     }

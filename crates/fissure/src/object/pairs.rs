@@ -70,8 +70,12 @@ impl Pairs<'_> {
                     if names.iter().all(|name| whole.contains(name)) {
                         continue;
                     }
-                    let observers =
-                        pairs::observers(self.alphabet, [one, other], |method| self.has_result[method], OBSERVERS);
+                    let observers = pairs::observers(
+                        self.alphabet,
+                        [one, other],
+                        |method| self.has_result[method],
+                        OBSERVERS,
+                    );
                     let harness = pairs::harness(state, one, other, &observers);
                     search.set_whole(whole.clone());
                     let violation = search.explore_one(harness.clone())?;

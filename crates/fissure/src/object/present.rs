@@ -6,7 +6,7 @@ use fissure_model::finding::Outcome;
 use fissure_object::{
     Schema,
     enumerate::{Alphabet, Harness},
-    interleaving::{self, Step},
+    interleaving::{self, Calls, Step},
 };
 use fissure_report::object::{AtomicOutcome, MemoryReport, ViolationReport};
 
@@ -14,7 +14,7 @@ use super::{
     error::ObjectError,
     java,
     results::{Cause, Violation},
-    target::Target,
+    target::{Creation, Target},
 };
 
 /// A violation as reports show it.
@@ -51,7 +51,8 @@ impl Shown {
                 hits: violation.hits,
                 executions: violation.executions,
                 interleaving: violation.steps.as_ref().map_or_else(Vec::new, |text| {
-                    interleaving::in_words(&steps(text), &violation.harness, alphabet)
+                    let calls = Calls { class, results: &violation.outcome };
+                    interleaving::in_words(&steps(text), &violation.harness, alphabet, calls)
                 }),
                 atomic: atomic.collect(),
                 outcomes: violation
@@ -67,6 +68,18 @@ impl Shown {
             schema,
             method: method.to_owned(),
         }
+    }
+}
+
+/// How objects are made, as a user would write it.
+pub(crate) fn creation(creation: &Creation, class: &str) -> String {
+    match creation {
+        Creation::Constructor(_, arguments) => {
+            let arguments: Vec<String> = arguments.iter().map(ToString::to_string).collect();
+            let simple = class.rsplit(['.', '$']).next().unwrap_or(class);
+            format!("new {simple}({})", arguments.join(", "))
+        }
+        Creation::Expression(expression) => expression.clone(),
     }
 }
 

@@ -276,8 +276,8 @@ impl<'a> Search<'a> {
         self.count(&ready, seen).map(Some)
     }
 
-    /// Executes a harness under schedules with many preemptions; gives the number of schedules and preemptions if all were executed and
-    /// none is a violation.
+    /// Executes a harness under schedules with many preemptions; gives the number of schedules, and of preemptions up to which all were
+    /// executed, if none is a violation.
     pub(crate) fn explore_fully(&mut self, harness: Harness) -> Result<Option<(u64, u32)>, ObjectError> {
         let Some(ready) = self.examine_sequentially(harness)? else { return Ok(None) };
         let depth = Depth {
@@ -291,8 +291,9 @@ impl<'a> Search<'a> {
         Ok(explored.and_then(|explored| {
             let is_sure = explored.diverged == 0 && explored.cut == 0 && !explored.has_strays;
             let is_atomic = explored.stressed.outcomes.iter().all(|(one, _)| ready.outcomes.contains(one));
-            let is_complete = explored.complete == Some(MANY) && explored.stressed.problem.is_empty();
-            (is_sure && is_atomic && is_complete).then_some((explored.schedules, MANY))
+            let complete = explored.complete.filter(|&complete| complete >= PREEMPTIONS)?;
+            let is_sure = is_sure && is_atomic && explored.stressed.problem.is_empty();
+            is_sure.then_some((explored.stressed.executions, complete))
         }))
     }
 
@@ -652,7 +653,8 @@ fn smaller(harness: &Harness) -> Vec<Harness> {
         for index in 0..sequence.len() {
             let removed = number;
             number += 1;
-            let is_needed = sequence.len() == 1 && (concurrent.contains(&removed) || harness.target.is_some());
+            let is_needed =
+                sequence.len() == 1 && (concurrent.contains(&removed) || harness.target.is_some());
             if harness.target == Some(removed) || is_needed {
                 continue;
             }

@@ -12,7 +12,7 @@ use rustc_hash::FxHashSet;
 use super::{
     bytecode::{self, Plan},
     describe::{ClassInfo, Description},
-    driver::{Depth, Driver, FEW, Explored, Loaded, RunEnd, Setup, Stressed},
+    driver::{Depth, Driver, Explored, FEW, Loaded, RunEnd, Setup, Stressed},
     error::ObjectError,
     target::{Callable, Creation, Target},
     values,

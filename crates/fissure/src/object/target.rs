@@ -65,6 +65,8 @@ pub(crate) struct Target {
     pub(crate) core: Vec<Callable>,
     /// The methods to test.
     pub(crate) tested: Vec<Callable>,
+    /// The methods that the user wants to be tested; empty for all. While the core is not inferred yet, `tested` has others, too.
+    pub(crate) wanted: Vec<String>,
     /// Methods that cannot be or should not be called, with the reason.
     pub(crate) left_out: Vec<(String, String)>,
     /// Whether the core was given, built in, usual for such collections, or inferred.
@@ -102,16 +104,29 @@ impl Target {
         }
         label(&mut callables);
         let (core, core_is) = core(&class, &callables, known, settings)?;
+        let is_wanted = |callable: &Callable| {
+            settings.methods.is_empty()
+                || settings.methods.iter().any(|entry| is_meant(entry, &callable.info))
+        };
         let chosen = |callable: &Callable| {
-            !core.iter().any(|one| one.info == callable.info)
-                && (settings.methods.is_empty()
-                    || settings.methods.iter().any(|entry| is_meant(entry, &callable.info)))
+            !core.iter().any(|one| one.info == callable.info) && (core.is_empty() || is_wanted(callable))
+        };
+        let wanted = match settings.methods.is_empty() {
+            true => Vec::new(),
+            false => {
+                callables.iter().filter(|one| is_wanted(one)).map(|one| one.method.name.clone()).collect()
+            }
         };
         for entry in settings.methods.iter().chain(&settings.read_only) {
             check_entry(entry, &class, &callables, &left_out)?;
         }
         let tested = callables.iter().filter(|callable| chosen(callable)).cloned().collect();
-        Ok(Target { asked: asked.to_owned(), class, creation, core, tested, left_out, core_is })
+        Ok(Target { asked: asked.to_owned(), class, creation, core, tested, wanted, left_out, core_is })
+    }
+
+    /// Whether the user wants a method to be tested.
+    pub(crate) fn wants(&self, method: &str) -> bool {
+        self.wanted.is_empty() || self.wanted.iter().any(|wanted| wanted == method)
     }
 
     /// The class's name with slashes.

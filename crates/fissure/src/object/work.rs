@@ -102,6 +102,8 @@ pub(crate) struct Work {
     findings: BTreeMap<String, Findings>,
     /// The methods that are not atomic.
     blamed: BTreeSet<String>,
+    /// Harnesses without atomic outcomes.
+    undetermined: u64,
 }
 
 pub(crate) fn without_control(error: &dyn std::fmt::Display) -> String {
@@ -117,8 +119,8 @@ impl Work {
         limits: Limits,
     ) -> Self {
         let made_by = match &target.creation {
-            Creation::Constructor(..) => None,
-            Creation::Expression(expression) => Some(expression.clone()),
+            Creation::Constructor(parameters, _) if parameters.is_empty() => None,
+            creation => Some(present::creation(creation, &target.class.name)),
         };
         let report = ObjectReport {
             class: target.class.name.clone(),
@@ -155,6 +157,7 @@ impl Work {
             states: Vec::new(),
             findings: BTreeMap::new(),
             blamed: BTreeSet::new(),
+            undetermined: 0,
         }
     }
 
@@ -164,22 +167,31 @@ impl Work {
         if self.limits.enumeration == EnumerationName::Pairs {
             self.pairs()?;
         }
-        self.choose_core()?;
+        self.choose_core();
         if !self.limits.trusts_core && !self.is_over() {
             self.test_core()?;
         }
         self.rounds()?;
-        let tested = std::mem::take(&mut self.target.tested);
-        for method in &tested {
+        for method in self.callables() {
             self.add_row(&method.method.name);
         }
-        self.target.tested = tested;
+        // Nothing is said about methods that were never executed.
+        self.report.methods.retain(|row| row.executions > 0);
+        if self.report.methods.is_empty() && !signals::interrupted() {
+            return Err(ObjectError::Nothing { class: self.target.class.name.clone() }.into());
+        }
         Ok(())
     }
 
     /// The report. Without any result there is nothing to say.
     pub(crate) fn finish(mut self) -> Finished {
         let mut problem = None;
+        if self.undetermined > 0 {
+            self.notices.push(format!(
+                "harnesses that were left out because their calls may wait for ever or answer differently each time: {}",
+                self.undetermined
+            ));
+        }
         if signals::interrupted() {
             self.notices.push("the search was interrupted; results are of the time before".to_owned());
             if self.violations.is_empty() {
@@ -234,7 +246,8 @@ impl Work {
         self.report.core = methods.iter().map(|one| one.method.name.clone()).collect();
         let name = tested.as_ref().map_or_else(|| CORE.to_owned(), |one| one.method.name.clone());
         let budget = self.bounds.budget;
-        let findings = self.both(&name, &callables, &alphabet, budget, |search| search.one(harness.clone()))?;
+        let findings =
+            self.both(&name, &callables, &alphabet, budget, |search| search.one(harness.clone()))?;
         self.settle(&name, &callables, &alphabet, findings)?;
         let names: Vec<String> = self.findings.keys().cloned().collect();
         names.iter().for_each(|name| self.add_row(name));
@@ -268,21 +281,22 @@ impl Work {
             }
         }
         // States were found with the operations of methods that may have been left out since.
-        self.renumber(&alphabet)
+        self.renumber(&alphabet);
+        Ok(())
     }
 
     /// Gives the operations of states the numbers of the alphabet of all methods that are left.
-    fn renumber(&mut self, before: &Alphabet) -> Result<(), Error> {
+    fn renumber(&mut self, before: &Alphabet) {
         let now = self.pair_alphabet();
         let number = |one: &u16| {
             let call = before.invocation(*one);
             (0..now.operations().len() as u16).find(|&other| now.invocation(other) == call)
         };
-        let renumbered = self.states.iter().filter_map(|state| {
-            Some(State { run: state.run.iter().map(number).collect::<Option<_>>()? })
-        });
+        let renumbered = self
+            .states
+            .iter()
+            .filter_map(|state| Some(State { run: state.run.iter().map(number).collect::<Option<_>>()? }));
         self.states = renumbered.collect();
-        Ok(())
     }
 
     fn pair_alphabet(&self) -> Alphabet {
@@ -297,12 +311,19 @@ impl Work {
         let methods: Vec<&Callable> = callables.iter().collect();
         let has_result: Vec<bool> = callables.iter().map(|one| one.info.returns != "V").collect();
         let core = self.target.core.len();
-        let is_tested: Vec<bool> =
-            (0..callables.len()).map(|at| at >= core || !self.limits.trusts_core).collect();
+        let may_blame = |(at, one): (usize, &Callable)| match at < core {
+            true => !self.limits.trusts_core,
+            false => self.target.wants(&one.method.name),
+        };
+        let is_tested: Vec<bool> = callables.iter().enumerate().map(may_blame).collect();
         let budget = self.left().mul_f64(PAIRED);
         let progress = Progress::of_search("pairs", budget);
-        let pairs =
-            Pairs { alphabet: &alphabet, states: &self.states, has_result: &has_result, is_tested: &is_tested };
+        let pairs = Pairs {
+            alphabet: &alphabet,
+            states: &self.states,
+            has_result: &has_result,
+            is_tested: &is_tested,
+        };
         let until = Instant::now() + budget;
         let bounds = Bounds { budget: PAIR_TIME, ..self.bounds };
         let is_controlled = start_control(&mut self.control, &mut self.notices, self.limits.stresses)?;
@@ -310,7 +331,8 @@ impl Work {
         if is_controlled && let Control::On(session) = &mut self.control {
             session.open(&self.target, &methods, &alphabet)?;
             let mut search = Search::new(session, &alphabet, bounds, Mode::Controlled, &progress);
-            paired = pairs.run(&mut search, until, |name, _| progress.tell(&format!("{name} is not atomic")))?;
+            paired =
+                pairs.run(&mut search, until, |name, _| progress.tell(&format!("{name} is not atomic")))?;
         }
         for (name, findings) in std::mem::take(&mut paired.findings) {
             self.merge(&name, findings);
@@ -406,7 +428,7 @@ impl Work {
     }
 
     /// Chooses the core, unless it was given or is known, among the methods that have not been blamed.
-    fn choose_core(&mut self) -> Result<(), Error> {
+    fn choose_core(&mut self) {
         let blamed = std::mem::take(&mut self.target.core);
         let (blamed, kept): (Vec<Callable>, Vec<Callable>) =
             blamed.into_iter().partition(|one| self.blamed.contains(&one.method.name));
@@ -417,12 +439,9 @@ impl Work {
         self.target.tested.extend(blamed);
         if self.target.core.is_empty() {
             self.infer_core();
-        }
-        if self.target.core.is_empty() && self.blamed.is_empty() && self.target.tested.is_empty() {
-            return Err(ObjectError::NoCore { class: self.target.class.name.clone() }.into());
+            self.drop_unwanted();
         }
         self.report.core = self.target.core.iter().map(|one| one.method.name.clone()).collect();
-        Ok(())
     }
 
     fn infer_core(&mut self) {
@@ -434,7 +453,11 @@ impl Work {
                 ..self.behaviours.get(&one.method.name).cloned().unwrap_or_default()
             })
             .collect();
-        let may_be = |at: usize| !self.blamed.contains(&tested[at].method.name);
+        let is_free = |name: &String| self.target.wanted.is_empty() || !self.target.wants(name);
+        let may_be = |at: usize| {
+            let name = &tested[at].method.name;
+            is_free(name) && !self.blamed.contains(name)
+        };
         let Some(core) = Core::infer(&behaviours, may_be) else { return };
         self.report.core_reason = core.reason(|at| tested[at].method.name.clone());
         INFERRED.clone_into(&mut self.report.core_is);
@@ -444,6 +467,15 @@ impl Work {
             all.into_iter().enumerate().partition(|(at, _)| chosen.contains(at));
         self.target.core = core.into_iter().map(|(_, one)| one).collect();
         self.target.tested = rest.into_iter().map(|(_, one)| one).collect();
+    }
+
+    /// Drops methods that were there for the core only.
+    fn drop_unwanted(&mut self) {
+        let (wanted, rest): (Vec<Callable>, Vec<Callable>) = std::mem::take(&mut self.target.tested)
+            .into_iter()
+            .partition(|one| self.target.wants(&one.method.name));
+        self.target.tested = wanted;
+        rest.iter().for_each(|one| drop(self.findings.remove(&one.method.name)));
     }
 
     /// Tests core methods with each other only. One that is not atomic is a finding and leaves the core, so that no other
@@ -657,13 +689,7 @@ impl Work {
                 self.notices.push(format!("{name}: {what}: {number}"));
             }
         }
-        if findings.undetermined > 0 {
-            self.notices.push(format!(
-                "{name}: {} harnesses were left out because some order of their invocations does not end or answers \
-                 differently each time",
-                findings.undetermined
-            ));
-        }
+        self.undetermined += findings.undetermined;
         if findings.thread_dependent > 0 {
             self.notices.push(format!(
                 "{name}: the results of {} harnesses depend on the calling thread, so nothing can be said about them",
