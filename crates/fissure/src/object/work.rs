@@ -316,7 +316,7 @@ impl Work {
             false => self.target.wants(&one.method.name),
         };
         let is_tested: Vec<bool> = callables.iter().enumerate().map(may_blame).collect();
-        let budget = self.left().mul_f64(PAIRED);
+        let budget = self.left().mul_f64(PAIRED).min(self.bounds.budget * callables.len() as u32);
         let progress = Progress::of_search("pairs", budget);
         let pairs = Pairs {
             alphabet: &alphabet,
