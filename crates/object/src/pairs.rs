@@ -135,21 +135,19 @@ pub fn observers(
     chosen
 }
 
-/// The pairs of operations in rounds: each has every pair of methods at most once, the next one has them with other arguments. A pair
-/// without an update is left out.
-pub fn rounds(alphabet: &Alphabet, is_wanted: impl Fn(usize, usize) -> bool) -> Vec<Vec<[Operation; 2]>> {
+/// The pairs of operations in rounds: each has every pair of methods at most once, the next one has them with other arguments. A method
+/// beside itself comes first, then pairs by their `rank`; those without a rank and those without an update are left out.
+pub fn rounds(alphabet: &Alphabet, rank: impl Fn(usize, usize) -> Option<usize>) -> Vec<Vec<[Operation; 2]>> {
     let mut of_method: Vec<Vec<Operation>> = Vec::new();
     for number in 0..alphabet.operations().len() {
         let method = alphabet.method(number as Operation);
         of_method.resize_with(of_method.len().max(method + 1), Vec::new);
         of_method[method].push(number as Operation);
     }
-    let mut lists: Vec<Vec<[Operation; 2]>> = Vec::new();
+    let mut lists: Vec<((bool, usize), Vec<[Operation; 2]>)> = Vec::new();
     for (first, ones) in of_method.iter().enumerate() {
         for (second, others) in of_method.iter().enumerate().skip(first) {
-            if !is_wanted(first, second) {
-                continue;
-            }
+            let Some(rank) = rank(first, second) else { continue };
             let mut list: Vec<[Operation; 2]> = Vec::new();
             for (at, &one) in ones.iter().enumerate() {
                 let from = if first == second { at } else { 0 };
@@ -159,16 +157,12 @@ pub fn rounds(alphabet: &Alphabet, is_wanted: impl Fn(usize, usize) -> bool) -> 
             // Equal arguments conflict most.
             let arguments = |one: Operation| &alphabet.operations()[usize::from(one)].1;
             list.sort_by_key(|&[one, other]| arguments(one).first() != arguments(other).first());
-            lists.push(list);
+            lists.push(((first != second, rank), list));
         }
     }
-    // A method beside itself comes first.
-    let itself = |list: &Vec<[Operation; 2]>| {
-        list.first().is_none_or(|&[one, other]| alphabet.method(one) != alphabet.method(other))
-    };
-    lists.sort_by_key(itself);
-    let longest = lists.iter().map(Vec::len).max().unwrap_or(0);
-    (0..longest).map(|at| lists.iter().filter_map(|list| list.get(at).copied()).collect()).collect()
+    lists.sort_by_key(|(rank, _)| *rank);
+    let longest = lists.iter().map(|(_, list)| list.len()).max().unwrap_or(0);
+    (0..longest).map(|at| lists.iter().filter_map(|(_, list)| list.get(at).copied()).collect()).collect()
 }
 
 #[cfg(test)]
@@ -197,7 +191,7 @@ mod tests {
     #[test]
     fn every_pair_of_methods_comes_once_before_other_arguments() {
         let alphabet = alphabet();
-        let pairs = rounds(&alphabet, |_, _| true).concat();
+        let pairs = rounds(&alphabet, |_, _| Some(0)).concat();
         let words: Vec<String> = pairs.iter().map(|pair| names(&alphabet, pair).join(" ")).collect();
         assert_eq!(words[..3], ["add(0) add(0)", "add(0) get(0)", "add(0) size()"]);
         assert!(!words.iter().any(|pair| pair.starts_with("get")), "{words:?}");

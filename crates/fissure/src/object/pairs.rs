@@ -32,6 +32,10 @@ pub(crate) struct Pairs<'a> {
     pub(crate) has_result: &'a [bool],
     /// Whether each method may be blamed; the others are atomic in all pairs.
     pub(crate) is_tested: &'a [bool],
+    /// So many methods, the first ones, are the core, if it is known.
+    pub(crate) core: usize,
+    /// Methods that are to blame only if no others are involved.
+    pub(crate) assumed: &'a BTreeSet<String>,
 }
 
 /// The results of all pairs.
@@ -57,31 +61,29 @@ impl Pairs<'_> {
         let name = |method: usize| self.alphabet.method_name(self.first(method)).to_owned();
         let mut whole: BTreeSet<String> =
             (0..self.is_tested.len()).filter(|&method| !self.is_tested[method]).map(name).collect();
-        let rounds = pairs::rounds(self.alphabet, |one, other| self.is_tested[one] || self.is_tested[other]);
+        let rounds = pairs::rounds(self.alphabet, |one, other| self.rank(one, other));
+        let mut unclear: Vec<(BTreeSet<String>, Violation)> = Vec::new();
         let mut most: BTreeMap<[usize; 2], (u64, Harness)> = BTreeMap::new();
         // Simple states and first arguments come first.
         for sum in 0..rounds.len() + self.states.len() {
             for (round, state) in (0..=sum).filter_map(|at| Some((at, self.states.get(sum - at)?))) {
                 for &[one, other] in rounds.get(round).into_iter().flatten() {
                     if Instant::now() > until || signals::interrupted() {
-                        return Ok(paired.with(most));
+                        return Ok(paired.with(most, unclear));
                     }
                     let names = [one, other].map(|one| self.alphabet.method_name(one).to_owned());
                     if names.iter().all(|name| whole.contains(name)) {
                         continue;
                     }
-                    let observers = pairs::observers(
-                        self.alphabet,
-                        [one, other],
-                        |method| self.has_result[method],
-                        OBSERVERS,
-                    );
-                    let harness = pairs::harness(state, one, other, &observers);
+                    let harness = self.harness(state, [one, other]);
                     search.set_whole(whole.clone());
                     let violation = search.explore_one(harness.clone())?;
                     let mut blamed = Vec::new();
                     if let Some(violation) = violation {
-                        blamed = blame(search, self.alphabet, violation, &whole)?;
+                        match blame(search, self.alphabet, violation, &whole, self.assumed)? {
+                            Blame::Certain(certain) => blamed = certain,
+                            Blame::Unclear(names, violation) => unclear.push((names, violation)),
+                        }
                     }
                     let findings = search.take_findings();
                     let methods = [one, other].map(|one| self.alphabet.method(one));
@@ -101,7 +103,27 @@ impl Pairs<'_> {
                 }
             }
         }
-        Ok(paired.with(most))
+        Ok(paired.with(most, unclear))
+    }
+
+    /// Pairs to stress if schedules cannot be controlled: in each state, every pair of methods with its first arguments.
+    pub(crate) fn without_control(&self) -> Vec<Harness> {
+        let rounds = pairs::rounds(self.alphabet, |one, other| self.rank(one, other));
+        let pairs = rounds.into_iter().next().unwrap_or_default();
+        let in_state =
+            |state: &State| -> Vec<Harness> { pairs.iter().map(|&pair| self.harness(state, pair)).collect() };
+        self.states.iter().flat_map(in_state).collect()
+    }
+
+    fn harness(&self, state: &State, pair: [Operation; 2]) -> Harness {
+        let observers = pairs::observers(self.alphabet, pair, |method| self.has_result[method], OBSERVERS);
+        pairs::harness(state, pair[0], pair[1], &observers)
+    }
+
+    /// Pairs with core methods come first.
+    pub(crate) fn rank(&self, one: usize, other: usize) -> Option<usize> {
+        let is_wanted = self.is_tested[one] || self.is_tested[other];
+        is_wanted.then_some(usize::from(one.min(other) >= self.core))
     }
 
     /// An operation of a method.
@@ -113,7 +135,16 @@ impl Pairs<'_> {
 }
 
 impl Paired {
-    fn with(mut self, most: BTreeMap<[usize; 2], (u64, Harness)>) -> Self {
+    fn with(
+        mut self,
+        most: BTreeMap<[usize; 2], (u64, Harness)>,
+        unclear: Vec<(BTreeSet<String>, Violation)>,
+    ) -> Self {
+        for (names, violation) in unclear {
+            if !self.blamed.iter().any(|(blamed, _)| names.contains(blamed)) {
+                self.blamed.extend(names.into_iter().next().map(|name| (name, violation)));
+            }
+        }
         let mut harnesses: Vec<(u64, Harness)> = most.into_values().collect();
         harnesses.sort_by_key(|(schedules, _)| *schedules);
         self.contended = harnesses.into_iter().map(|(_, harness)| harness).collect();
@@ -121,41 +152,58 @@ impl Paired {
     }
 }
 
-/// The methods to blame for a violation that a schedule shows, each with the violation that it shows although all others are atomic.
-/// Calls of `whole` were atomic already.
+/// Who is to blame for a violation.
+pub(crate) enum Blame {
+    /// These methods, each with the violation that it shows although all others are atomic, or without which the violation disappears.
+    Certain(Vec<(String, Violation)>),
+    /// One of these methods at least: the violation disappears if any of them is atomic.
+    Unclear(BTreeSet<String>, Violation),
+}
+
+/// The methods to blame for a violation that a schedule shows. Calls of `whole` were atomic already. Methods of `assumed` are to blame only
+/// if no others are involved.
 pub(crate) fn blame(
     search: &mut Search<'_>,
     alphabet: &Alphabet,
     violation: Violation,
     whole: &BTreeSet<String>,
-) -> Result<Vec<(String, Violation)>, ObjectError> {
+    assumed: &BTreeSet<String>,
+) -> Result<Blame, ObjectError> {
     let operations = violation.harness.operations();
     let concurrent = violation.harness.concurrent();
     let all = concurrent.iter().map(|&at| alphabet.method_name(operations[at]).to_owned());
-    let (atomic, suspects): (BTreeSet<String>, BTreeSet<String>) = all.partition(|name| whole.contains(name));
-    if suspects.len() == 1 {
+    let (atomic, involved): (BTreeSet<String>, BTreeSet<String>) = all.partition(|name| whole.contains(name));
+    if involved.len() == 1 {
         let cause = match atomic.is_empty() {
             true => Cause::Itself,
             false => Cause::Remains { atomic: atomic.into_iter().collect() },
         };
         let violation = Violation { cause: Some(cause), ..violation };
-        return Ok(suspects.into_iter().map(|name| (name, violation.clone())).collect());
+        return Ok(Blame::Certain(involved.into_iter().map(|name| (name, violation.clone())).collect()));
     }
+    let outside: BTreeSet<String> = involved.difference(assumed).cloned().collect();
+    let suspects = if outside.is_empty() { &involved } else { &outside };
     let mut blamed = Vec::new();
-    for suspect in &suspects {
-        let others: BTreeSet<String> = suspects.iter().filter(|other| *other != suspect).cloned().collect();
+    for suspect in suspects {
+        let others: BTreeSet<String> = involved.iter().filter(|other| *other != suspect).cloned().collect();
         search.set_whole(whole.union(&others).cloned().collect());
         if let Some(shown) = search.explore_one(violation.harness.clone())? {
             let atomic = others.union(&atomic).cloned().collect();
             blamed.push((suspect.clone(), Violation { cause: Some(Cause::Remains { atomic }), ..shown }));
         }
     }
-    if blamed.is_empty() {
-        // The violation needs several methods that are not atomic; without any one of these it disappears.
-        let together: Vec<String> = suspects.iter().cloned().collect();
-        let cause = Cause::Together { methods: together.clone() };
-        let violation = Violation { cause: Some(cause), ..violation };
-        blamed = together.into_iter().map(|name| (name, violation.clone())).collect();
+    if !blamed.is_empty() {
+        return Ok(Blame::Certain(blamed));
     }
-    Ok(blamed)
+    // In this harness the violation needs several methods that are not executed as a whole.
+    let core: Vec<String> = involved.difference(suspects).cloned().collect();
+    let cause = match core.is_empty() || suspects.len() > 1 {
+        true => Cause::Together { methods: involved.iter().cloned().collect() },
+        false => Cause::Core { methods: core },
+    };
+    let violation = Violation { cause: Some(cause), ..violation };
+    Ok(match suspects.iter().next() {
+        Some(only) if suspects.len() == 1 => Blame::Certain(vec![(only.clone(), violation)]),
+        _ => Blame::Unclear(suspects.clone(), violation),
+    })
 }

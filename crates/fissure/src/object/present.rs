@@ -94,6 +94,16 @@ fn cause(method: &str, cause: &Cause) -> (String, Option<MemoryReport>) {
             let be = if atomic.len() == 1 { "is" } else { "are" };
             (format!("some schedule gives such an outcome even if {} {be} made atomic", list(atomic)), None)
         }
+        Cause::Core { methods } => {
+            let be = if methods.len() == 1 { "is" } else { "are" };
+            (
+                format!(
+                    "{} {be} of the core, whose methods are atomic beside each other as far as was tried",
+                    list(methods)
+                ),
+                None,
+            )
+        }
         Cause::Together { methods } => {
             (format!("no schedule gives such an outcome if one of {} is made atomic", list(methods)), None)
         }

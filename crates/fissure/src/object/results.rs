@@ -82,6 +82,11 @@ pub(crate) enum Cause {
         /// The methods.
         atomic: Vec<String>,
     },
+    /// All other methods are of the core, and are assumed to be atomic.
+    Core {
+        /// The methods of the core.
+        methods: Vec<String>,
+    },
     /// The violation disappears if any of these methods is atomic.
     Together {
         /// The methods.

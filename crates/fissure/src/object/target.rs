@@ -73,6 +73,9 @@ pub(crate) struct Target {
     pub(crate) core_is: &'static str,
 }
 
+/// The sources of a core.
+pub(crate) const GIVEN: &str = "given";
+pub(crate) const BUILT_IN: &str = "built in";
 /// The core is inferred from what methods do.
 pub(crate) const INFERRED: &str = "inferred";
 
@@ -241,10 +244,10 @@ fn core(
             check_entry(entry, class, callables, &[])?;
         }
         let entries: Vec<&str> = settings.core.iter().map(String::as_str).collect();
-        return Ok((choose(&entries), "given"));
+        return Ok((choose(&entries), GIVEN));
     }
     if let Some(known) = known {
-        return Ok((choose(known.core), "built in"));
+        return Ok((choose(known.core), BUILT_IN));
     }
     let family = FAMILIES.iter().find(|(family, _)| class.is(family));
     let found = family.map_or_else(Vec::new, |(_, entries)| choose(entries));

@@ -20,12 +20,12 @@ use super::{
     error::ObjectError,
     examine::{self, Nature},
     knowledge,
-    pairs::{self, Paired, Pairs},
+    pairs::{self, Blame, Paired, Pairs},
     present,
     results::{Cause, Findings, Violation},
     search::{Bounds, Mode, Search},
     session::Session,
-    target::{Callable, Creation, INFERRED, Target},
+    target::{BUILT_IN, Callable, Creation, GIVEN, INFERRED, Target},
 };
 use crate::{args::EnumerationName, error::Error, progress::Progress, signals};
 
@@ -33,7 +33,10 @@ use crate::{args::EnumerationName, error::Error, progress::Progress, signals};
 const STRESSED: f64 = 0.4;
 
 /// The share of the whole time that pairs may take.
-const PAIRED: f64 = 0.4;
+const PAIRED: f64 = 0.3;
+
+/// The share of the time that is left which the core may take.
+const CORE_SHARE: f64 = 0.15;
 
 /// The time for each method in the first round; it doubles from round to round.
 const FIRST_SHARE: Duration = Duration::from_millis(500);
@@ -318,11 +321,14 @@ impl Work {
         let is_tested: Vec<bool> = callables.iter().enumerate().map(may_blame).collect();
         let budget = self.left().mul_f64(PAIRED).min(self.bounds.budget * callables.len() as u32);
         let progress = Progress::of_search("pairs", budget);
+        let (states, assumed) = (self.states.clone(), self.assumed());
         let pairs = Pairs {
             alphabet: &alphabet,
-            states: &self.states,
+            states: &states,
             has_result: &has_result,
             is_tested: &is_tested,
+            core,
+            assumed: &assumed,
         };
         let until = Instant::now() + budget;
         let bounds = Bounds { budget: PAIR_TIME, ..self.bounds };
@@ -343,7 +349,7 @@ impl Work {
         if self.limits.stresses {
             let harnesses = match is_controlled {
                 true => paired.contended,
-                false => pairs_without_control(&alphabet, &self.states, &has_result, &is_tested),
+                false => pairs.without_control(),
             };
             self.stress_pairs(&methods, &alphabet, harnesses, until, is_controlled)?;
         }
@@ -408,13 +414,22 @@ impl Work {
         if !start_control(&mut self.control, &mut self.notices, self.limits.stresses)? {
             return Ok(vec![(fallback, violation)]);
         }
+        let assumed = self.assumed();
         let Control::On(session) = &mut self.control else { return Ok(vec![(fallback, violation)]) };
         session.open(&self.target, methods, alphabet)?;
         let progress = Progress::of_search(&fallback, PAIR_TIME);
         let bounds = Bounds { budget: PAIR_TIME, ..self.bounds };
         let mut search = Search::new(session, alphabet, bounds, Mode::Controlled, &progress);
         if let Some(shown) = search.explore_one(violation.harness.clone())? {
-            let blamed = pairs::blame(&mut search, alphabet, shown, &BTreeSet::new())?;
+            let blamed = match pairs::blame(&mut search, alphabet, shown, &BTreeSet::new(), &assumed)? {
+                Blame::Certain(certain) => certain,
+                // If the violation needs several methods, the one under test is to blame.
+                Blame::Unclear(names, violation) => {
+                    let tested = target.filter(|target| names.contains(*target)).map(str::to_owned);
+                    let name = tested.or_else(|| names.first().cloned()).unwrap_or_else(|| fallback.clone());
+                    vec![(name, violation)]
+                }
+            };
             // The frequency under stress is of more interest than that in controlled executions.
             let counted = |shown: Violation| match shown.harness == violation.harness {
                 true => Violation { counts: violation.counts.clone(), ..shown },
@@ -469,6 +484,14 @@ impl Work {
         self.target.tested = rest.into_iter().map(|(_, one)| one).collect();
     }
 
+    /// The methods of a core that was given or is built in: where others are involved, these are to blame.
+    fn assumed(&self) -> BTreeSet<String> {
+        match self.target.core_is {
+            GIVEN | BUILT_IN => self.target.core.iter().map(|one| one.method.name.clone()).collect(),
+            _ => BTreeSet::new(),
+        }
+    }
+
     /// Drops methods that were there for the core only.
     fn drop_unwanted(&mut self) {
         let (wanted, rest): (Vec<Callable>, Vec<Callable>) = std::mem::take(&mut self.target.tested)
@@ -485,7 +508,7 @@ impl Work {
             let spec = self.target.spec(None);
             let methods: Vec<Callable> = self.target.core.clone();
             let methods: Vec<&Callable> = methods.iter().collect();
-            let budget = self.bounds.budget.min(self.left().mul_f64(0.25));
+            let budget = self.bounds.budget.min(self.left().mul_f64(CORE_SHARE));
             let known = self.blamed.len();
             self.search(CORE, &spec, &methods, budget)?;
             if self.blamed.len() == known {
@@ -716,23 +739,4 @@ fn start_control(
         };
     }
     Ok(matches!(control, Control::On(_)))
-}
-
-/// Pairs to stress if schedules cannot be controlled: in each state, every pair of methods with its first arguments.
-fn pairs_without_control(
-    alphabet: &Alphabet,
-    states: &[State],
-    has_result: &[bool],
-    is_tested: &[bool],
-) -> Vec<Harness> {
-    let rounds = fissure_object::pairs::rounds(alphabet, |one, other| is_tested[one] || is_tested[other]);
-    let pairs = rounds.into_iter().next().unwrap_or_default();
-    let in_state = |state: &State| {
-        let harness = |&pair: &[u16; 2]| {
-            let observers = fissure_object::pairs::observers(alphabet, pair, |method| has_result[method], 4);
-            fissure_object::pairs::harness(state, pair[0], pair[1], &observers)
-        };
-        pairs.iter().map(harness).collect::<Vec<_>>()
-    };
-    states.iter().flat_map(in_state).collect()
 }
