@@ -1,5 +1,5 @@
 // The correct twin: the accesses are volatile.
-// fissure: atomic core left right
+// fissure: atomic left right
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 

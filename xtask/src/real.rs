@@ -28,6 +28,7 @@ use crate::{
     workspace::{cargo, root, succeed, target},
 };
 use catalog::{Catalog, Program};
+pub(crate) use fetch::class_path;
 use process::Run;
 use table::Row;
 

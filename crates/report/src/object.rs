@@ -31,6 +31,9 @@ pub struct ObjectReport {
     pub invocations: usize,
     /// The most sequences in a harness.
     pub sequences: usize,
+    /// The time from the start of the command to the first violation, in seconds, if there was one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub first_violation: Option<f64>,
     /// The core itself first, then the methods.
     pub methods: Vec<MethodReport>,
     /// Whether each method is read-only, and how that was determined.

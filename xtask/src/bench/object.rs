@@ -1,23 +1,32 @@
 //! Repeats the Violat paper's evaluation of non-atomic methods on this machine and JDK: how fast one harness is executed; the
 //! paper's 87 harnesses, executed for a second each and, if that shows no violation, under all schedules with at most two
-//! preemptions; then the search for the same methods, next to the published numbers; then correct classes.
+//! preemptions; then the search for the same methods, next to the published numbers; then correct classes. Beyond the paper: the ten
+//! classes with default options, classes of public libraries, and a comparison with Lincheck.
 
 #[cfg(test)]
 mod count;
+mod lincheck;
 mod published;
 
-use std::{collections::BTreeMap, path::PathBuf, process::Command};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    path::{Path, PathBuf},
+    process::{Command, Output},
+    time::Instant,
+};
 
 use anyhow::{Context, Result, bail};
-use clap::Args;
+use clap::{Args, ValueEnum};
 use serde_json::Value;
 
 use super::positive;
 use crate::{
     jdk,
+    real::class_path,
     statistics::median,
     workspace::{cargo, fresh_folder, line, root, succeed, target},
 };
+use lincheck::{Lincheck, SUBJECTS};
 use published::{Row, rows};
 
 /// The class and harness whose execution rate is measured, and for how long: within a single second the JVM would still be
@@ -52,7 +61,31 @@ pub(crate) struct Options {
     /// Only classes whose name contains this
     #[arg(long, value_name = "NAME")]
     class: Option<String>,
+    /// Only this part; may be repeated
+    #[arg(long, value_name = "PART")]
+    part: Vec<Part>,
 }
+
+/// A part of the benchmark.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Part {
+    /// The rate of executions, the paper's harnesses, and the search for its methods.
+    Paper,
+    /// Correct classes.
+    Correct,
+    /// The paper's ten classes with default options.
+    Defaults,
+    /// Classes of public libraries.
+    Libraries,
+    /// The comparison with Lincheck.
+    Lincheck,
+}
+
+/// The classes of public libraries: artifact, class, and an expression that makes an object.
+const LIBRARIES: &str = include_str!("object/libraries.tsv");
+
+/// The time that the ten classes may take together with default options, in seconds.
+const DEFAULTS_BAR: f64 = 360.0;
 
 /// The tools and options for all measurements.
 struct Bench {
@@ -68,10 +101,28 @@ pub(crate) fn run(options: Options) -> Result<()> {
         Bench { fissure: target()?.join("release/fissure"), folder: fresh_folder("bench-object")?, options };
     let wanted = |row: &Row| bench.options.class.as_ref().is_none_or(|class| row.class.contains(class));
     let rows: Vec<Row> = rows().into_iter().filter(wanted).collect();
-    bench.rate()?;
-    let violating = bench.harnesses(&rows)?;
-    bench.search(&rows, &violating)?;
-    bench.correct()
+    let parts = &bench.options.part;
+    let does = |part: Part| parts.is_empty() || parts.contains(&part);
+    let mut violating = None;
+    if does(Part::Paper) {
+        bench.rate()?;
+        let found = bench.harnesses(&rows)?;
+        bench.search(&rows, &found)?;
+        violating = Some(found);
+    }
+    if does(Part::Defaults) {
+        bench.defaults(&rows, violating.as_deref())?;
+    }
+    if does(Part::Correct) {
+        bench.correct()?;
+    }
+    if does(Part::Libraries) {
+        bench.libraries()?;
+    }
+    if does(Part::Lincheck) {
+        bench.lincheck()?;
+    }
+    Ok(())
 }
 
 impl Bench {
@@ -203,6 +254,128 @@ impl Bench {
         Ok(())
     }
 
+    /// Searches the paper's classes with default options.
+    fn defaults(&self, rows: &[Row], violating: Option<&[bool]>) -> Result<()> {
+        println!("\nthe paper's classes with default options\n");
+        let classes: BTreeSet<&str> = rows.iter().map(|row| row.class.as_str()).collect();
+        let (mut all, mut found, mut times) = (0.0, BTreeSet::new(), Vec::new());
+        for class in classes {
+            let began = Instant::now();
+            let report = self.object(class, &[])?;
+            let seconds = began.elapsed().as_secs_f64();
+            all += seconds;
+            let methods = report["object"]["methods"].as_array().context("no methods in the report")?;
+            let mut names = Vec::new();
+            for method in methods.iter().filter(|method| method["atomic"] == false) {
+                let name = method["method"].as_str().unwrap_or_default();
+                let name = name.split('<').next().unwrap_or_default();
+                names.push(name);
+                found.insert((class, name.to_owned()));
+                times.extend(method["seconds"].as_f64());
+            }
+            println!("{:<24}{seconds:>7.1} s  {}", simple(class), names.join(", "));
+        }
+        let missed: Vec<String> = rows
+            .iter()
+            .enumerate()
+            .filter(|(at, _)| violating.is_none_or(|violating| violating[*at]))
+            .filter(|(_, row)| !found.contains(&(row.class.as_str(), row.method.clone())))
+            .map(|(_, row)| format!("{}.{}", simple(&row.class), row.method))
+            .collect();
+        println!(
+            "\n{all:.0} s altogether (required: {DEFAULTS_BAR:.0}, {}); mean time to a violation {:.2} s",
+            if all <= DEFAULTS_BAR { "reached" } else { "missed" },
+            times.iter().sum::<f64>() / times.len().max(1) as f64
+        );
+        let which = if violating.is_some() { "whose harness violates here" } else { "of the paper" };
+        println!("methods {which} that were not found: {}\n  {}", missed.len(), missed.join(", "));
+        Ok(())
+    }
+
+    /// Tests classes of public libraries; each is tested, or refused with a sentence.
+    fn libraries(&self) -> Result<()> {
+        println!("\nclasses of public libraries\n");
+        let cells = |line: &'static str| line.split('\t').collect::<Vec<_>>();
+        let lines: Vec<Vec<&str>> =
+            LIBRARIES.lines().filter(|line| !line.starts_with('#')).map(cells).collect();
+        let artifacts: BTreeSet<String> = lines.iter().map(|cells| cells[0].to_owned()).collect();
+        let artifacts: Vec<String> = artifacts.into_iter().collect();
+        let path = match class_path(&artifacts, &self.folder.join("libraries")) {
+            Ok(path) => path,
+            Err(error) => {
+                println!("left out: {error:#}");
+                return Ok(());
+            }
+        };
+        let wanted = |class: &str| self.options.class.as_ref().is_none_or(|name| class.contains(name));
+        for cells in lines.iter().filter(|cells| wanted(cells[1])) {
+            let mut arguments = vec!["--classpath", &path];
+            if let Some(expression) = cells.get(2).filter(|expression| !expression.is_empty()) {
+                arguments.extend(["--new", expression]);
+            }
+            let began = Instant::now();
+            let (output, json) = self.run(cells[1], &arguments)?;
+            let seconds = began.elapsed().as_secs_f64();
+            let said = match output.status.code() {
+                Some(0 | 1) => {
+                    let report = read(&json)?;
+                    let methods =
+                        report["object"]["methods"].as_array().context("no methods in the report")?;
+                    let names = methods.iter().filter(|method| method["atomic"] == false);
+                    let names: Vec<&str> = names.filter_map(|method| method["method"].as_str()).collect();
+                    let names = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
+                    format!("{} methods, not atomic: {names}", methods.len())
+                }
+                _ => String::from_utf8_lossy(&output.stderr).trim().to_owned(),
+            };
+            println!("{:<32}{seconds:>6.1} s  {said}", simple(cells[1]));
+        }
+        Ok(())
+    }
+
+    /// Compares verdicts and times with Lincheck.
+    fn lincheck(&self) -> Result<()> {
+        println!("\nfissure and Lincheck, time to the first violation including the start of the JVM\n");
+        let jdk = jdk::set_up()?;
+        let classes = self.folder.join("compared");
+        let files = SUBJECTS.iter().map(lincheck::Subject::source);
+        succeed(jdk.tool("javac").args(["-nowarn", "-d"]).arg(&classes).args(files))?;
+        let lincheck = match Lincheck::prepare(&jdk, &self.folder, &classes) {
+            Ok(lincheck) => lincheck,
+            Err(error) => {
+                println!("left out: {error:#}");
+                return Ok(());
+            }
+        };
+        println!("{:<20}{:<10}{:<28}{:<28}", "class", "", "fissure", "Lincheck");
+        for subject in SUBJECTS {
+            let path = classes.to_string_lossy().into_owned();
+            let began = Instant::now();
+            let report = self.object(subject.class, &["--classpath", &path])?;
+            let whole = began.elapsed().as_secs_f64();
+            let mine = match report["object"]["first_violation"].as_f64() {
+                Some(seconds) => format!("found in {seconds:.1} s"),
+                None => format!("nothing in {whole:.1} s"),
+            };
+            let verdict = lincheck.check(subject)?;
+            println!(
+                "{:<20}{:<10}{:<28}{:<28}",
+                subject.class,
+                if subject.is_correct { "correct" } else { "faulty" },
+                mine,
+                match verdict.found {
+                    Some(found) => format!(
+                        "{} in {:.1} s",
+                        if found { "found" } else { "nothing" },
+                        verdict.time.as_secs_f64()
+                    ),
+                    None => format!("not ended after {:.0} s", verdict.time.as_secs_f64()),
+                }
+            );
+        }
+        Ok(())
+    }
+
     /// Searches correct classes, in which every violation is a false alarm.
     fn correct(&self) -> Result<()> {
         let classes = self.folder.join("classes");
@@ -241,16 +414,25 @@ impl Bench {
 
     /// Runs `fissure object` and returns its report.
     fn object(&self, class: &str, arguments: &[&str]) -> Result<Value> {
+        let (output, json) = self.run(class, arguments)?;
+        if !matches!(output.status.code(), Some(0 | 1)) {
+            bail!("{class} {} failed: {}", arguments.join(" "), String::from_utf8_lossy(&output.stderr));
+        }
+        read(&json)
+    }
+
+    fn run(&self, class: &str, arguments: &[&str]) -> Result<(Output, PathBuf)> {
         let json = self.folder.join("report.json");
         let mut command = Command::new(&self.fissure);
         command.args(["object", class]).args(arguments).arg("--json").arg(&json);
         let output = command.output().with_context(|| format!("cannot start {}", line(&command)))?;
-        if !matches!(output.status.code(), Some(0 | 1)) {
-            bail!("{} failed: {}", line(&command), String::from_utf8_lossy(&output.stderr));
-        }
-        let text = std::fs::read_to_string(&json).context("no report was written")?;
-        serde_json::from_str(&text).context("the report is not JSON")
+        Ok((output, json))
     }
+}
+
+fn read(json: &Path) -> Result<Value> {
+    let text = std::fs::read_to_string(json).context("no report was written")?;
+    serde_json::from_str(&text).context("the report is not JSON")
 }
 
 /// The result of the controlled executions, in words.

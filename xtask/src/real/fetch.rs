@@ -61,7 +61,7 @@ pub(crate) fn prepare(program: &Program, sources: &Path, folder: &Path, jdk: &Jd
 }
 
 /// The jars of artifacts and of all that they depend on, as a class path.
-fn class_path(artifacts: &[String], folder: &Path) -> Result<String> {
+pub(crate) fn class_path(artifacts: &[String], folder: &Path) -> Result<String> {
     fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))?;
     let (pom, file) = (folder.join("pom.xml"), folder.join("classpath.txt"));
     let wanted = project(artifacts)?;

@@ -27,7 +27,11 @@ mod values;
 mod wire;
 mod work;
 
-use std::{env, path::PathBuf, time::Duration};
+use std::{
+    env,
+    path::PathBuf,
+    time::{Duration, Instant},
+};
 
 use fissure_model::settings::{Mode as AgentMode, Settings};
 
@@ -59,6 +63,7 @@ const APART: usize = 2;
 
 /// Executes the command. An error means that nothing was tested.
 pub(crate) fn run(options: &ObjectArguments) -> Result<Code, Error> {
+    let started = Instant::now();
     let reporting = Reporting::prepare(&options.reporting)?;
     let settings = options::settings(options)?;
     let harness = options::harness(options)?;
@@ -94,7 +99,7 @@ pub(crate) fn run(options: &ObjectArguments) -> Result<Code, Error> {
         trusts_core: options.trust_core,
         stresses: options.schedules != SchedulesName::Controlled,
     };
-    let mut work = Work::new(session, target, bounds, control, limits);
+    let mut work = Work::new(session, target, bounds, control, limits, started);
     work.notices.extend(unread);
     work.notices.extend(missing);
     match harness {

@@ -120,6 +120,7 @@ impl Work {
         bounds: Bounds,
         control: Control,
         limits: Limits,
+        started: Instant,
     ) -> Self {
         let made_by = match &target.creation {
             Creation::Constructor(parameters, _) if parameters.is_empty() => None,
@@ -152,7 +153,7 @@ impl Work {
             limits,
             target,
             bounds,
-            started: Instant::now(),
+            started,
             report,
             notices,
             violations: Vec::new(),
@@ -330,9 +331,9 @@ impl Work {
             core,
             assumed: &assumed,
         };
-        let until = Instant::now() + budget;
         let bounds = Bounds { budget: PAIR_TIME, ..self.bounds };
         let is_controlled = start_control(&mut self.control, &mut self.notices, self.limits.stresses)?;
+        let until = Instant::now() + budget;
         let mut paired = Paired::default();
         if is_controlled && let Control::On(session) = &mut self.control {
             session.open(&self.target, &methods, &alphabet)?;
@@ -468,12 +469,12 @@ impl Work {
                 ..self.behaviours.get(&one.method.name).cloned().unwrap_or_default()
             })
             .collect();
-        let is_free = |name: &String| self.target.wanted.is_empty() || !self.target.wants(name);
-        let may_be = |at: usize| {
-            let name = &tested[at].method.name;
-            is_free(name) && !self.blamed.contains(name)
-        };
-        let Some(core) = Core::infer(&behaviours, may_be) else { return };
+        let may_be = |at: usize| !self.blamed.contains(&tested[at].method.name);
+        let is_free = |at: usize| !self.target.wants(&tested[at].method.name);
+        // Methods that the user wants to be tested are better not in the core.
+        let free =
+            Core::infer(&behaviours, |at| may_be(at) && (self.target.wanted.is_empty() || is_free(at)));
+        let Some(core) = free.or_else(|| Core::infer(&behaviours, may_be)) else { return };
         self.report.core_reason = core.reason(|at| tested[at].method.name.clone());
         INFERRED.clone_into(&mut self.report.core_is);
         let chosen = core.methods();
@@ -623,6 +624,9 @@ impl Work {
     fn blame(&mut self, name: &str, alphabet: &Alphabet, violation: Violation) {
         if !self.blamed.insert(name.to_owned()) {
             return;
+        }
+        if self.report.first_violation.is_none() {
+            self.report.first_violation = Some(self.started.elapsed().as_secs_f64());
         }
         let mut findings = self.findings.remove(name).unwrap_or_default();
         findings.violation = Some(violation);
