@@ -19,7 +19,7 @@ pub struct ObjectReport {
     pub java: String,
     /// The core methods.
     pub core: Vec<String>,
-    /// The source of the core: `given`, `built in`, `usual for such collections` or `inferred`.
+    /// The source of the core: `given`, `built in` or `inferred`.
     pub core_is: String,
     /// Why an inferred core has these methods; empty otherwise.
     #[serde(skip_serializing_if = "String::is_empty")]

@@ -142,6 +142,8 @@ fn made_target(session: &mut Session, class: &str, settings: &UserSettings) -> R
             Err(error) => failed = failed.or(Some(error)),
         }
     }
+    // Factories of an interface may make objects of classes that cannot be called.
+    let failed = failed.filter(|_| !info.is_abstract() || settings.expression.is_some());
     Err(failed.unwrap_or_else(|| unmade(&info, settings)))
 }
 

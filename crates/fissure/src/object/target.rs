@@ -69,7 +69,7 @@ pub(crate) struct Target {
     pub(crate) wanted: Vec<String>,
     /// Methods that cannot be or should not be called, with the reason.
     pub(crate) left_out: Vec<(String, String)>,
-    /// Whether the core was given, built in, usual for such collections, or inferred.
+    /// Whether the core was given, built in or inferred.
     pub(crate) core_is: &'static str,
 }
 
@@ -251,7 +251,7 @@ fn core(
     }
     let family = FAMILIES.iter().find(|(family, _)| class.is(family));
     let found = family.map_or_else(Vec::new, |(_, entries)| choose(entries));
-    Ok(if found.is_empty() { (found, INFERRED) } else { (found, "usual for such collections") })
+    Ok((found, INFERRED))
 }
 
 /// The ways to make an object, in the order in which they are tried: the expression of the user, constructors with ordinary or given

@@ -456,6 +456,8 @@ impl Work {
         if self.target.core.is_empty() {
             self.infer_core();
             self.drop_unwanted();
+        } else if self.target.core_is == INFERRED {
+            "the usual methods of such collections".clone_into(&mut self.report.core_reason);
         }
         self.report.core = self.target.core.iter().map(|one| one.method.name.clone()).collect();
     }
