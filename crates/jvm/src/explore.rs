@@ -44,6 +44,8 @@ const MOST_ACTORS: usize = 16;
 const MOST_THREADS: usize = 128;
 /// The number of steps after which an execution is cut.
 const STEPS: u64 = 20_000;
+/// The number of steps after which a call that is to be whole may be preempted.
+const MOST_WHOLE: u32 = 500;
 /// The seed from which threads draw the same random numbers in every execution.
 const RANDOM_SEED: i64 = 0x2545_F491_4F6C_DD1D;
 
@@ -121,8 +123,8 @@ enum Place {
     Outside,
     /// Before the first step of such a call, where it may still be preempted.
     Before,
-    /// After its first step.
-    Inside,
+    /// After so many steps of it.
+    Inside(u32),
 }
 
 impl Actor {
@@ -324,11 +326,14 @@ impl State {
     /// Whether a thread is not preempted at the operation that it has reached.
     fn stays(&mut self, thread: usize) -> bool {
         let Some(actor) = self.actors.get_mut(thread) else { return false };
-        let stays = actor.place == Place::Inside;
-        if actor.place == Place::Before {
-            actor.place = Place::Inside;
-        }
-        stays
+        let steps = match actor.place {
+            Place::Outside => return false,
+            Place::Before => 0,
+            Place::Inside(steps) => steps,
+        };
+        actor.place = Place::Inside(steps.saturating_add(1));
+        // A call that takes longer may spin until another thread continues.
+        (1..MOST_WHOLE).contains(&steps)
     }
 
     /// Whether no other actor took a step during any of the calls that are to be whole: one that must wait cannot be whole.

@@ -17,7 +17,7 @@ use fissure_object::{
 use super::{
     error::ObjectError,
     results::{Cause, Findings, Violation},
-    search::Search,
+    search::{Exploration, Search},
 };
 use crate::signals;
 
@@ -77,7 +77,7 @@ impl Pairs<'_> {
                     }
                     let harness = self.harness(state, [one, other]);
                     search.set_whole(whole.clone());
-                    let violation = search.explore_one(harness.clone())?;
+                    let violation = search.explore_one(harness.clone())?.violation();
                     let mut blamed = Vec::new();
                     if let Some(violation) = violation {
                         match blame(search, self.alphabet, violation, &whole, self.assumed)? {
@@ -184,12 +184,17 @@ pub(crate) fn blame(
     let outside: BTreeSet<String> = involved.difference(assumed).cloned().collect();
     let suspects = if outside.is_empty() { &involved } else { &outside };
     let mut blamed = Vec::new();
+    let mut is_known = true;
     for suspect in suspects {
         let others: BTreeSet<String> = involved.iter().filter(|other| *other != suspect).cloned().collect();
         search.set_whole(whole.union(&others).cloned().collect());
-        if let Some(shown) = search.explore_one(violation.harness.clone())? {
-            let atomic = others.union(&atomic).cloned().collect();
-            blamed.push((suspect.clone(), Violation { cause: Some(Cause::Remains { atomic }), ..shown }));
+        match search.explore_one(violation.harness.clone())? {
+            Exploration::Violation(shown) => {
+                let atomic = others.union(&atomic).cloned().collect();
+                blamed.push((suspect.clone(), Violation { cause: Some(Cause::Remains { atomic }), ..shown }));
+            }
+            Exploration::Atomic => {}
+            Exploration::Partial => is_known = false,
         }
     }
     if !blamed.is_empty() {
@@ -198,10 +203,10 @@ pub(crate) fn blame(
     // In this harness the violation needs several methods that are not executed as a whole.
     let core: Vec<String> = involved.difference(suspects).cloned().collect();
     let cause = match core.is_empty() || suspects.len() > 1 {
-        true => Cause::Together { methods: involved.iter().cloned().collect() },
-        false => Cause::Core { methods: core },
+        true => is_known.then(|| Cause::Together { methods: involved.iter().cloned().collect() }),
+        false => Some(Cause::Core { methods: core }),
     };
-    let violation = Violation { cause: Some(cause), ..violation };
+    let violation = Violation { cause, ..violation };
     Ok(match suspects.iter().next() {
         Some(only) if suspects.len() == 1 => Blame::Certain(vec![(only.clone(), violation)]),
         _ => Blame::Unclear(suspects.clone(), violation),

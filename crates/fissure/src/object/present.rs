@@ -104,9 +104,13 @@ fn cause(method: &str, cause: &Cause) -> (String, Option<MemoryReport>) {
                 None,
             )
         }
-        Cause::Together { methods } => {
-            (format!("no schedule gives such an outcome if one of {} is made atomic", list(methods)), None)
-        }
+        Cause::Together { methods } => (
+            format!(
+                "no schedule of this harness gives such an outcome if one of {} is made atomic",
+                list(methods)
+            ),
+            None,
+        ),
         Cause::Memory { schedules, preemptions } => {
             let memory = MemoryReport { schedules: *schedules, preemptions: *preemptions };
             (String::new(), Some(memory))

@@ -66,6 +66,27 @@ pub(crate) enum Mode {
     Controlled,
 }
 
+/// The result of executing a harness under all schedules with few preemptions.
+#[derive(Debug)]
+pub(crate) enum Exploration {
+    /// A schedule shows an outcome that is not atomic.
+    Violation(Violation),
+    /// All schedules were executed, and none does.
+    Atomic,
+    /// Not all schedules were executed.
+    Partial,
+}
+
+impl Exploration {
+    /// The violation, if there is one.
+    pub(crate) fn violation(self) -> Option<Violation> {
+        match self {
+            Exploration::Violation(violation) => Some(violation),
+            Exploration::Atomic | Exploration::Partial => None,
+        }
+    }
+}
+
 /// The outcome that shows that a harness is not atomic.
 #[derive(Debug, Clone)]
 struct Seen {
@@ -258,13 +279,17 @@ impl<'a> Search<'a> {
         Ok(self.finish())
     }
 
-    /// Executes a harness under all schedules with few preemptions; gives the violation, with as few invocations as show it.
-    pub(crate) fn explore_one(&mut self, harness: Harness) -> Result<Option<Violation>, ObjectError> {
-        let Some(ready) = self.examine_sequentially(harness)? else { return Ok(None) };
+    /// Executes a harness under all schedules with few preemptions; a violation has as few invocations as show it.
+    pub(crate) fn explore_one(&mut self, harness: Harness) -> Result<Exploration, ObjectError> {
+        let Some(ready) = self.examine_sequentially(harness)? else { return Ok(Exploration::Partial) };
         self.findings.harnesses += 1;
-        let Some(seen) = self.violates(&ready, Duration::MAX)? else { return Ok(None) };
+        let complete = self.findings.schedules.harnesses;
+        let Some(seen) = self.violates(&ready, Duration::MAX)? else {
+            let is_complete = self.findings.schedules.harnesses > complete;
+            return Ok(if is_complete { Exploration::Atomic } else { Exploration::Partial });
+        };
         let (ready, seen) = self.shrink(ready, seen)?;
-        self.count(&ready, seen).map(Some)
+        self.count(&ready, seen).map(Exploration::Violation)
     }
 
     /// Executes a harness under stress for the whole budget or until it shows a violation.

@@ -253,6 +253,12 @@ impl Work {
         let findings =
             self.both(&name, &callables, &alphabet, budget, |search| search.one(harness.clone()))?;
         self.settle(&name, &callables, &alphabet, findings)?;
+        // What was executed belongs to the method that was blamed.
+        if let Some(blamed) = self.blamed.first().filter(|blamed| **blamed != name).cloned()
+            && let Some(findings) = self.findings.remove(&name)
+        {
+            self.merge(&blamed, findings);
+        }
         let names: Vec<String> = self.findings.keys().cloned().collect();
         names.iter().for_each(|name| self.add_row(name));
         Ok(())
@@ -421,7 +427,7 @@ impl Work {
         let progress = Progress::of_search(&fallback, PAIR_TIME);
         let bounds = Bounds { budget: PAIR_TIME, ..self.bounds };
         let mut search = Search::new(session, alphabet, bounds, Mode::Controlled, &progress);
-        if let Some(shown) = search.explore_one(violation.harness.clone())? {
+        if let Some(shown) = search.explore_one(violation.harness.clone())?.violation() {
             let blamed = match pairs::blame(&mut search, alphabet, shown, &BTreeSet::new(), &assumed)? {
                 Blame::Certain(certain) => certain,
                 // If the violation needs several methods, the one under test is to blame.
