@@ -135,14 +135,16 @@ fn hunt(options: &HuntArguments, scope: &[Pointcut], settings: &HuntSettings) ->
             Err(reason) => notices.push(format!("every run had its own JVM: {reason}")),
         }
     }
-    let (result, executed) = match repeated {
+    let mut is_verified = true;
+    let (mut result, executed) = match repeated {
         Some(result) => result,
         None => {
             clock.begin_again();
             let hunted = hunt_in_processes(settings, &program, manner, clock)?;
-            match manner.jobs > 1 && !verified::show_again(&program, settings, &hunted.0)? {
-                false => hunted,
-                true => {
+            is_verified = manner.jobs > 1 && verified::show_again(&program, settings, &hunted.0)?;
+            match manner.jobs == 1 || is_verified {
+                true => hunted,
+                false => {
                     notices.push(ONE_AT_A_TIME.to_owned());
                     clock.begin_again();
                     hunt_in_processes(settings, &program, Manner { jobs: 1, ..manner }, clock)?
@@ -150,11 +152,18 @@ fn hunt(options: &HuntArguments, scope: &[Pointcut], settings: &HuntSettings) ->
             }
         }
     };
+    // From here on, another signal ends the repetition of findings.
+    let is_interrupted = signals::take_interruption();
+    let unrepeated = match is_verified && !is_interrupted {
+        true => None,
+        false => verified::grade(&program, settings, &mut result, is_interrupted)?,
+    };
     if result.problem.is_some() {
         output::pass_on(&executed.first_output.unwrap_or_default());
     }
-    let is_interrupted = signals::interrupted();
-    let mut report = Summary { options, settings, scope, is_interrupted }.report(result);
+    let has_unrepeated = unrepeated.is_some();
+    let mut report = Summary { options, settings, scope, is_interrupted, has_unrepeated }.report(result);
+    report.notices.extend(unrepeated);
     report.notices.extend(notices);
     report.digest = Some(executed.digest);
     Ok(report)

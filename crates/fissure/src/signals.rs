@@ -103,6 +103,11 @@ pub(crate) fn interrupted() -> bool {
     INTERRUPTED.load(Ordering::SeqCst)
 }
 
+/// The same; from here on only another signal counts.
+pub(crate) fn take_interruption() -> bool {
+    INTERRUPTED.swap(false, Ordering::SeqCst)
+}
+
 /// Sends a signal to a process. The caller knows that the id still belongs to the process that it means; it may have ended meanwhile.
 pub(crate) fn send(process: Pid, signal: Signal) {
     let _ = rustix::process::kill_process(process, signal);

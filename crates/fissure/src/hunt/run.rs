@@ -30,7 +30,7 @@ pub(super) const KEPT: usize = 16 * 1024;
 const OUTPUT_GRACE: Duration = Duration::from_secs(2);
 
 /// The program, and the agent that it runs with.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Program<'a> {
     pub(crate) command: &'a [OsString],
     pub(crate) scope: &'a [Pointcut],

@@ -1,7 +1,10 @@
 //! The result of a hunt as a report.
 
 use fissure_hunt::{Found, HuntResult, HuntSettings, Points, RunFacts, StrategyResult, Tally};
-use fissure_model::{finding::Finding, pointcut::Pointcut};
+use fissure_model::{
+    finding::{Finding, Status},
+    pointcut::Pointcut,
+};
 use fissure_report::{Campaign, Report, SeedRange, thousands};
 
 use super::{HuntArguments, cause, count, problem_text, run_notes, words};
@@ -15,6 +18,10 @@ const ONLY_LOCKS: &str = "threads were preempted at lock operations only: --poin
 const UNCOUNTED: &str = "some runs failed as no reference run does, but Fissure woke a sleeping thread early in them, so they prove \
                          nothing (see the note above): replay one of the seeds to see the failure, or remove the sleeps from the \
                          program and hunt again";
+
+/// The problem if runs failed, and did not when they were repeated.
+const UNREPEATED: &str = "runs showed findings that did not show again (see the note above), so they prove nothing: the program may depend on \
+                          time, files, ports or other processes; make it depend on its threads only, and hunt again";
 
 /// The problem if every run had to be ended.
 const NEVER_ENDS: &str = "no run ended by itself, so it is not known whether the program fails at its end: run something that ends, or raise \
@@ -38,6 +45,8 @@ pub(crate) struct Summary<'a> {
     pub(crate) scope: &'a [Pointcut],
     /// Whether the user interrupted the hunt.
     pub(crate) is_interrupted: bool,
+    /// Whether findings did not show again when their runs were repeated.
+    pub(crate) has_unrepeated: bool,
 }
 
 impl Summary<'_> {
@@ -217,8 +226,11 @@ impl Summary<'_> {
         if self.is_interrupted && found.is_empty() {
             return Some("interrupted before anything was found".to_owned());
         }
-        if has_hits(found) {
+        if found.iter().any(|found| found.tally.hits > 0 && found.finding.status > Status::Warning) {
             return None;
+        }
+        if self.has_unrepeated {
+            return Some(UNREPEATED.to_owned());
         }
         if facts.has_uncounted_failures() {
             return Some(UNCOUNTED.to_owned());
