@@ -26,7 +26,7 @@ use crate::{
     agent,
     config::Config,
     error::Error,
-    hunt::{self, Print, Program, ScheduleArguments, config_of},
+    hunt::{self, Iterated, Print, Program, ScheduleArguments, config_of},
     locality,
     output::Stream,
     reporting::{Reporting, ReportingArguments},
@@ -214,6 +214,7 @@ fn replay(options: &ReplayArguments, scope: &[Pointcut], subject: &Subject) -> R
     let folder = run_folder::create()?;
     let program = Program {
         command: &options.command,
+        directory: None,
         scope,
         atomic: &subject.scheduling.atomic,
         time_limit: subject.scheduling.time_limit(),
@@ -223,6 +224,8 @@ fn replay(options: &ReplayArguments, scope: &[Pointcut], subject: &Subject) -> R
             false => None,
         },
         folder: folder.path(),
+        iterated: Iterated::default(),
+        is_debugged: false,
     };
     let outcome = {
         let _interruption = Interruption::install();
