@@ -34,12 +34,13 @@ use fissure_model::{
 use fissure_report::{Exit, Report};
 
 pub(crate) use course::{Course, Hunted};
-pub(crate) use options::{HuntArguments, ScheduleArguments, config_of};
+pub(crate) use options::{HuntArguments, IsolationName, ScheduleArguments, config_of};
 pub(crate) use pool::Manner;
 pub(crate) use run::{Finished, Iterated, Print, Program};
 pub(crate) use run_notes::count;
 pub(crate) use summary::Summary;
 pub(crate) use warm::WarmJvms;
+pub(crate) use worker::{Answered, Worker};
 
 use crate::{
     agent,
@@ -150,6 +151,13 @@ fn hunt(options: &HuntArguments, scope: &[Pointcut], settings: &HuntSettings) ->
     Ok(report)
 }
 
+/// Notes about the runs of a hunt that are not about its findings.
+pub(crate) fn run_notices(result: &HuntResult, scheduling: &ScheduleArguments) -> Vec<String> {
+    let mut notices = run_notes::reference_notices(&result.references);
+    notices.extend(run_notes::notices(&result.facts, (scheduling.time_limit, scheduling.steps)));
+    notices
+}
+
 /// How many runs go on at the same time.
 pub(crate) fn jobs(wanted: Option<u32>) -> usize {
     let processors = || thread::available_parallelism().map_or(1, usize::from);
@@ -198,6 +206,11 @@ impl Clock {
         let elapsed = self.begun.elapsed();
         let budget = self.budget.map(|budget| budget.saturating_sub(elapsed).max(budget / 2));
         *self = Clock::start(budget);
+    }
+
+    /// The whole time; `None` if there is no limit.
+    pub(crate) fn budget(&self) -> Option<Duration> {
+        self.budget
     }
 
     /// The share of the time that is spent.

@@ -196,7 +196,8 @@ impl Warm<'_> {
         if let Some(control) = runs.get(COMPARED[0] as usize) {
             // The first warm JVM starts meanwhile, but does not run the program yet.
             let is_started = self.with(|state| !state.idle.is_empty());
-            let start = || if is_started { Ok(None) } else { Worker::start(self.program, control, self.isolation) };
+            let start =
+                || if is_started { Ok(None) } else { Worker::start(self.program, control, self.isolation) };
             let (fresh, started) = thread::scope(|scope| {
                 let started = scope.spawn(start);
                 (self.in_new_jvm(control), started.join().expect("the start of a JVM does not panic"))
@@ -324,18 +325,20 @@ impl Warm<'_> {
             None if equality::is_comparable(&finished.outcome) => {
                 warmed.first = Some((control.clone(), Digest::new(finished)));
             }
-            Some((first, known)) if is_repeated(warmed.worker.runs) => match warmed.worker.run(self.program, first)? {
-                Answered::Finished(again) => {
-                    if let Some(difference) = known.difference(&Digest::new(&again)) {
-                        tracing::info!(difference, ?again, "a run was another when it was repeated");
-                        return Err(Unequal::Reason(format!(
-                            "{difference} of a run with the seed {} was another when its JVM repeated it",
-                            first.seed
-                        )));
+            Some((first, known)) if is_repeated(warmed.worker.runs) => {
+                match warmed.worker.run(self.program, first)? {
+                    Answered::Finished(again) => {
+                        if let Some(difference) = known.difference(&Digest::new(&again)) {
+                            tracing::info!(difference, ?again, "a run was another when it was repeated");
+                            return Err(Unequal::Reason(format!(
+                                "{difference} of a run with the seed {} was another when its JVM repeated it",
+                                first.seed
+                            )));
+                        }
                     }
+                    _ => return self.lose("a JVM could not repeat a run"),
                 }
-                _ => return self.lose("a JVM could not repeat a run"),
-            },
+            }
             _ => {}
         }
         self.with(|state| state.idle.push(warmed));

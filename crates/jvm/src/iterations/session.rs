@@ -184,7 +184,9 @@ impl Session {
         }
         let Some(loader) = self.loader(fixed) else { return failed("there is no class loader") };
         let arguments = self.arguments(fixed, request);
-        let Some(main) = Main::start(self, fixed, [loader, arguments]) else { return failed("there is no main thread") };
+        let Some(main) = Main::start(self, fixed, [loader, arguments]) else {
+            return failed("there is no main thread");
+        };
         let (exit, printed) = self.wait(fixed, &main);
         let mut retired = self.clean_up(fixed, main);
         if self.agent.is_broken() {

@@ -28,6 +28,9 @@ public final class TestMain {
             // Code that the discovery ran may have started threads.
             Runtime.getRuntime().halt(0);
         }
+        // Nothing but a call of System.exit in the test lets this hook run.
+        Runnable exits = () -> System.err.println("fissure: the test ended the JVM");
+        Runtime.getRuntime().addShutdownHook(new Thread(null, exits, "fissure"));
         Boolean isPassed = framework(arguments[1]).run(decoded(arguments[2]));
         if (isPassed == null) {
             System.err.println("there is no test " + arguments[2]);
