@@ -41,8 +41,14 @@ const LEAST: Duration = Duration::from_secs(2);
 /// How many profiling runs predict goals for strategies that need them.
 const PROFILING_RUNS: u64 = 10;
 
-/// Options of the JVMs that execute tests, which the user's options come after. Short runs gain nothing from the optimizing compiler.
-const JVM_OPTIONS: [&str; 3] = ["-ea", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"];
+/// Options of the JVMs that execute tests, which the user's options come after. Short runs gain nothing from the optimizing compiler. Up to
+/// Java 17, a method that was often called by reflection would get another frame in stacks.
+const JVM_OPTIONS: [&str; 4] = [
+    "-ea",
+    "-XX:TieredStopAtLevel=1",
+    "-XX:+UseSerialGC",
+    "-Dsun.reflect.inflationThreshold=2147483647",
+];
 
 /// What the hunts in all tests share.
 pub(crate) struct Session<'a> {
