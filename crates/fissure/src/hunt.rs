@@ -62,6 +62,9 @@ const BUDGET: Duration = Duration::from_secs(20);
 /// No hunt makes so many runs in its time.
 const MOST_RUNS_IN_TIME: u64 = 1 << 40;
 
+/// The note about a command that runs tests.
+const TESTS: &str = "`fissure test` hunts in the tests of a Maven or Gradle project one by one, in warm JVMs, and is much faster";
+
 /// Carries the command out. An error means that the command line was bad and nothing was run.
 pub(crate) fn run(options: &HuntArguments) -> Result<Code, Error> {
     if options.command.first().is_none_or(|program| program.is_empty()) {
@@ -145,8 +148,10 @@ fn hunt(options: &HuntArguments, scope: &[Pointcut], settings: &HuntSettings) ->
         scope,
         is_interrupted: signals::interrupted(),
     };
+    let runs_tests = result.processes.iter().any(|jvm| process::is_of_build_tool(&jvm.command));
     let mut report = summary.report(result);
     report.notices.extend(notices);
+    report.notices.extend(runs_tests.then(|| TESTS.to_owned()));
     report.digest = Some(executed.digest);
     Ok(report)
 }

@@ -291,6 +291,10 @@ fn replay(options: &ReplayArguments, scope: &[Pointcut], subject: &Subject) -> R
         problem,
         internal_errors: outcome.internal_errors().cloned().collect(),
         notices: notices(&outcome, subject, has_shown),
+        repeats_by: match &subject.directory {
+            Some(_) => test::repeat_command(options.findings.as_deref()),
+            None => String::new(),
+        },
         findings,
         ..Report::default()
     };

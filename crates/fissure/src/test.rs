@@ -28,6 +28,7 @@ use fissure_model::pointcut::Pointcut;
 
 pub(crate) use error::TestError;
 pub(crate) use options::TestArguments;
+pub(crate) use repeat::command_of as repeat_command;
 
 use crate::{
     agent, config::Config, doctor, error::Error, output::Stream, reporting::Reporting, run_folder,

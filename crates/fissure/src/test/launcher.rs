@@ -1,7 +1,7 @@
 //! The Java program that lists the tests of a class path and executes one of them (`crates/fissure/launcher`).
 
 use std::{
-    env, fs,
+    fs,
     io::{self, Write},
     path::{Path, PathBuf},
 };
@@ -9,7 +9,7 @@ use std::{
 use fissure_model::finding::fingerprint;
 use zip::{CompressionMethod, ZipWriter, write::SimpleFileOptions};
 
-use crate::error::Error;
+use crate::{agent, error::Error};
 
 /// The main class.
 pub(crate) const MAIN: &str = "fissure.tests.TestMain";
@@ -39,20 +39,13 @@ const KEPT: [&str; 8] = [
     "opentest4j-",
 ];
 
-/// The folder in which Fissure keeps files from one command to the next.
-pub(crate) fn cache() -> Option<PathBuf> {
-    let named = env::var_os("XDG_CACHE_HOME").filter(|path| !path.is_empty()).map(PathBuf::from);
-    let home = env::var_os("HOME").filter(|path| !path.is_empty()).map(PathBuf::from);
-    named.or_else(|| home.map(|home| home.join(".cache"))).map(|cache| cache.join("fissure"))
-}
-
 /// The archive of the launcher. It stays at the same place, because commands in reports name it; if there is no such place it is in
 /// `folder`.
 pub(crate) fn archive(folder: &Path) -> Result<PathBuf, Error> {
     let parts: Vec<String> = CLASSES.iter().map(|(name, bytes)| format!("{name} {bytes:?}")).collect();
     let parts: Vec<&str> = parts.iter().map(String::as_str).collect();
     let name = format!("launcher-{}.jar", fingerprint(&parts));
-    if let Some(path) = cache().and_then(|cache| write(&cache, &name).ok()) {
+    if let Some(path) = agent::cache().and_then(|cache| write(&cache, &name).ok()) {
         return Ok(path);
     }
     write(folder, &name).map_err(Error::Folder)

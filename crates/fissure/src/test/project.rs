@@ -9,8 +9,8 @@ use std::{
 use fissure_model::finding::fingerprint;
 use serde::{Deserialize, Serialize};
 
-use super::{TestArguments, error::TestError, gradle, launcher, maven};
-use crate::progress::Progress;
+use super::{TestArguments, error::TestError, gradle, maven};
+use crate::{agent, progress::Progress};
 
 /// Folders in which no source and no build file of the project is.
 const NO_SOURCES: [&str; 8] = [".git", ".gradle", ".idea", ".mvn", "build", "node_modules", "out", "target"];
@@ -43,7 +43,7 @@ pub(crate) fn modules(options: &TestArguments) -> Result<Vec<Module>, TestError>
     }
     let tool = tool_of(&directory).ok_or_else(|| TestError::NoBuildFile(directory.display().to_string()))?;
     let files = Files::of(&directory);
-    let kept = launcher::cache().map(|cache| cache.join(format!("tests-{}.json", files.key(&directory))));
+    let kept = agent::cache().map(|cache| cache.join(format!("tests-{}.json", files.key(&directory))));
     let begun = SystemTime::now();
     if let Some(modules) = kept.as_deref().and_then(|kept| remembered(kept, &files, options.no_build)) {
         return Ok(modules);

@@ -10,9 +10,9 @@ use std::{
 use fissure_model::finding::fingerprint;
 use fissure_report::{Report, json};
 
-use super::{TestArguments, error::TestError, launcher};
+use super::{TestArguments, error::TestError};
 use crate::{
-    VERSION,
+    VERSION, agent,
     error::Error,
     replay::{self, ReplayArguments},
     verdict::Code,
@@ -53,6 +53,14 @@ pub(crate) fn command(report: Option<&Path>) -> String {
     format!("fissure test --repeat-failure {name}#")
 }
 
+/// The same, for a finding that is named with its report.
+pub(crate) fn command_of(named: Option<&OsStr>) -> String {
+    let text = named.map(|named| named.to_string_lossy().into_owned()).unwrap_or_default();
+    let report = text.rsplit_once('#').map_or(text.as_str(), |(report, _)| report);
+    let is_last = last_report().is_some_and(|last| last == Path::new(report));
+    command((!is_last).then(|| Path::new(report)))
+}
+
 /// Keeps a report, so that its findings can be repeated without naming it. A folder that cannot be written to is no reason to fail.
 pub(crate) fn keep(report: &Report) {
     let write = |path: PathBuf| {
@@ -72,7 +80,7 @@ pub(crate) fn keep(report: &Report) {
 /// The file of the last report in this folder.
 fn last_report() -> Option<PathBuf> {
     let directory = env::current_dir().ok()?.display().to_string();
-    launcher::cache().map(|cache| cache.join(format!("last-{}.json", fingerprint(&[&directory]))))
+    agent::cache().map(|cache| cache.join(format!("last-{}.json", fingerprint(&[&directory]))))
 }
 
 #[cfg(test)]
