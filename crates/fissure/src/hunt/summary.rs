@@ -1,5 +1,7 @@
 //! The result of a hunt as a report.
 
+use std::{ffi::OsString, path::Path};
+
 use fissure_hunt::{Found, HuntResult, HuntSettings, Points, RunFacts, StrategyResult, Tally};
 use fissure_model::{
     finding::{Finding, Status},
@@ -7,7 +9,7 @@ use fissure_model::{
 };
 use fissure_report::{Campaign, Report, SeedRange, thousands};
 
-use super::{HuntArguments, cause, count, problem_text, run_notes, words};
+use super::{ScheduleArguments, cause, count, problem_text, run_notes, words};
 use crate::verdict::{self, Blindness};
 
 /// The note if nothing happened and accesses were no scheduling points.
@@ -40,7 +42,10 @@ const TOO_MANY_ACCESSES: &str = "threads were preempted at lock operations only,
 
 /// What a report says beside the result.
 pub(crate) struct Summary<'a> {
-    pub(crate) options: &'a HuntArguments,
+    pub(crate) command: &'a [OsString],
+    pub(crate) scheduling: &'a ScheduleArguments,
+    /// The file with the configuration, if it was named.
+    pub(crate) config: Option<&'a Path>,
     pub(crate) settings: &'a HuntSettings,
     pub(crate) scope: &'a [Pointcut],
     /// Whether the user interrupted the hunt.
@@ -52,12 +57,12 @@ pub(crate) struct Summary<'a> {
 impl Summary<'_> {
     /// The report.
     pub(crate) fn report(&self, mut result: HuntResult) -> Report {
-        let scheduling = &self.options.scheduling;
+        let scheduling = self.scheduling;
         let problem = result.problem.take().map(|problem| problem_text(problem, scheduling.time_limit));
         let problem = problem.or_else(|| self.problem(&result));
         let mut report = Report {
-            command: words(&self.options.command),
-            options: scheduling.words(&self.settings.strategies, self.options.reporting.config.as_deref()),
+            command: words(self.command),
+            options: scheduling.words(&self.settings.strategies, self.config),
             runs: result.runs.max(result.examined),
             notices: self.notices(&result),
             problem,
@@ -104,7 +109,7 @@ impl Summary<'_> {
             notices.push(format!("the hunt was interrupted after {done}"));
         }
         notices.extend(found.iter().filter_map(|found| attempts_note(&found.finding, found.tally, *runs)));
-        let limits = (self.options.scheduling.time_limit, self.options.scheduling.steps);
+        let limits = (self.scheduling.time_limit, self.scheduling.steps);
         notices.extend(run_notes::notices(facts, limits));
         if !has_hits(found) {
             notices.extend(self.untried_notices(result));
