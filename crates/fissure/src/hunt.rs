@@ -81,7 +81,7 @@ pub(crate) fn run(options: &HuntArguments) -> Result<Code, Error> {
     if shard.runs(runs) == 0 {
         return Err(Error::EmptyShard { shard: shard.to_string(), runs });
     }
-    let reporting = Reporting::prepare_for_hunt(&options.reporting)?;
+    let reporting = Reporting::prepare_for_hunt(&options.reporting, options.asks_for_violations())?;
     let sets = Config::load(options.reporting.config.as_deref())?.atomic_sets;
     let scope = reporting.scope(&options.scheduling.scope);
     let settings = settings(options, sets, shard);
@@ -102,6 +102,8 @@ fn settings(options: &HuntArguments, sets: SetRules, shard: Shard) -> HuntSettin
         learns: options.learn == YesNo::Yes,
         until_bug: options.until_bug,
         minimises: !options.no_minimise,
+        aims: options.aims(),
+        only: options.kinds(),
         run: options.scheduling.run_settings(sets),
     }
 }

@@ -94,7 +94,7 @@ pub(crate) fn run(options: &ReplayArguments) -> Result<Code, Error> {
     if options.command.first().is_none_or(|program| program.is_empty()) {
         return Err(Error::NoCommand);
     }
-    let reporting = Reporting::prepare_for_hunt(&options.reporting)?;
+    let reporting = Reporting::prepare_for_hunt(&options.reporting, true)?;
     let subject = subject(options)?;
     let (report, code) = replay(options, &reporting.scope(&subject.scheduling.scope), &subject)
         .unwrap_or_else(|error| {

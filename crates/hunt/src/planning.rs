@@ -30,6 +30,14 @@ const LEAST_RUNS: u64 = 16;
 const CHANCE_RUNS: u64 = 2_304;
 /// If so many runs by chance show nothing new, more of them hardly will.
 const QUIET_RUNS: u64 = 768;
+/// Predicted races and atomic-set violations get their part of the runs after so many: most of them cause no failure.
+const FIRST_PREDICTED: u64 = 16;
+/// One of so many runs is for them.
+const PREDICTED_SHARE: u64 = 4;
+/// After so many runs that showed a bug, others come first.
+const ENOUGH_BUGS: u64 = 12;
+/// One of so many runs repeats what showed it.
+const REPEATED_SHARE: u64 = 4;
 
 /// How long a hunt with one strategy goes on.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -97,7 +105,10 @@ impl Planning<'_> {
             Limit::Runs(all) if self.is_independent => {
                 vec![None; (all - self.runs).min(INDEPENDENT_ROUND) as usize]
             }
-            Limit::Runs(all) => self.first(goals::round(self.runs).min(all - self.runs)),
+            Limit::Runs(all) => {
+                let runs = goals::round(self.runs).min(all - self.runs);
+                if self.goals.bug_runs() < ENOUGH_BUGS { self.first(runs) } else { self.others(runs) }
+            }
             Limit::Time(_) if self.runs < LEAST_RUNS => self.first(goals::round(self.runs)),
             Limit::Time(until) => {
                 let runs = self.in_time(until);
@@ -117,8 +128,19 @@ impl Planning<'_> {
         let mut at_accesses = self.chance_goals.iter().flatten().cycle().skip(self.chance.runs as usize);
         let mut at_accesses = || at_accesses.next().cloned();
         let needs_chance = self.goals.needs_chance();
+        let mut predicted = self.goals.untried_predicted(runs).into_iter();
+        let is_for_predicted = |number: u64| {
+            !self.goals.aims().failures
+                || number >= FIRST_PREDICTED && number % PREDICTED_SHARE == PREDICTED_SHARE / 2
+        };
         let goals = self.goals.propose(Round { runs, has_turn: true }).into_iter().enumerate();
         let goal = |(run, goal): (usize, Option<Goal>)| match goal {
+            _ if self.goals.learns()
+                && is_for_predicted(self.runs + run as u64)
+                && let Some(goal) = predicted.next() =>
+            {
+                Some(goal)
+            }
             None if self.goals.learns() && self.runs + run as u64 > 0 => by_chance(),
             Some(Goal::Accesses(_)) if needs_chance && run % RANDOM_SHARE == RANDOM_SHARE - 1 => {
                 at_accesses().or(goal)
@@ -126,6 +148,18 @@ impl Planning<'_> {
             goal => goal,
         };
         goals.map(goal).collect()
+    }
+
+    /// Once a bug was shown often enough: mostly what was not tried enough, and runs by chance.
+    fn others(&self, runs: u64) -> Vec<Option<Goal>> {
+        let mut first = self.first(runs).into_iter();
+        let mut untried = self.goals.untried(runs).into_iter();
+        let mut by_chance = self.by_chance();
+        let goal = |run: u64| match run % REPEATED_SHARE {
+            0 => first.next().flatten(),
+            _ => untried.next().map(Some).unwrap_or_else(&mut by_chance),
+        };
+        (0..runs).map(goal).collect()
     }
 
     /// The goals of runs that chance decides, one after the other.
@@ -165,7 +199,7 @@ impl Planning<'_> {
 
 /// The goals of runs that chance decides: none at locks, and at accesses if runs could be made that stop there.
 pub(crate) fn chance_goals(points: Option<AccessPoints>, instrumented: &[String]) -> Vec<Option<Goal>> {
-    let at = |points, instrumented| Some(Goal::Chance(ChanceGoal { points, instrumented }));
+    let at = |points, instrumented| Some(Goal::Chance(ChanceGoal { points, instrumented, sets: false }));
     let mut goals = vec![None];
     if let Some(points) = points {
         goals.push(at(points, Vec::new()));
@@ -179,12 +213,17 @@ pub(crate) fn chance_goals(points: Option<AccessPoints>, instrumented: &[String]
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{goals::Judgement, testing::Sketch};
+    use crate::{goals::Judgement, settings::Aims, testing::Sketch};
 
     const ACCESS: &str = r#"{"interleaving":{"points":"fields","first":{"site":"A.m:1","act":"read"},"remote":{"site":"A.m:1","act":"write"},"last":{"site":"A.m:1","act":"write"}}}"#;
 
+    fn allocation() -> Allocation {
+        let aims = Aims::FAILURES;
+        Allocation::new(true, aims, Default::default(), Default::default(), Default::default())
+    }
+
     fn known() -> Allocation {
-        let mut goals = Allocation::new(true, Default::default(), Default::default());
+        let mut goals = allocation();
         let mut outcome = Sketch::default().outcome();
         outcome.processes[0].run.as_mut().unwrap().goals = vec![ACCESS.parse().unwrap()];
         goals.learn(&outcome, Judgement::default());
@@ -217,7 +256,7 @@ mod tests {
     #[test]
     fn untried_goals_come_first_and_then_chance() {
         let (few, enough) = (ChanceFacts { runs: 1, quiet: 1 }, ChanceFacts { runs: 4_000, quiet: 800 });
-        let (none, one) = (Allocation::new(true, Default::default(), Default::default()), known());
+        let (none, one) = (allocation(), known());
         check(Limit::Time(1.0), 0.1, 64, &one, few, "-aac-c-c");
         check(Limit::Time(1.0), 0.1, 64, &one, enough, "caa");
         check(Limit::Time(1.0), 0.1, 64, &none, few, "-c-c");
@@ -227,11 +266,10 @@ mod tests {
 
     #[test]
     fn chance_at_accesses_takes_turns_where_goals_do_not_help() {
-        let (none, few) =
-            (Allocation::new(true, Default::default(), Default::default()), ChanceFacts::default());
+        let (none, few) = (allocation(), ChanceFacts::default());
         check(Limit::Runs(40), 0.0, 0, &none, few, "-c-c");
         check(Limit::Runs(40), 0.0, 8, &none, ChanceFacts { runs: 8, quiet: 8 }, "c-c-");
-        let published = Allocation::new(false, Default::default(), Default::default());
+        let published = Allocation::of_predictions();
         check(Limit::Runs(40), 0.0, 8, &published, few, "----");
         // Once the sequential attempts are made, chance gets a part of the others, until a goal makes the program fail.
         let mut goals = known();

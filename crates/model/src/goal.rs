@@ -112,6 +112,9 @@ pub struct ChanceGoal {
     /// The thread-unsafe classes whose accesses are scheduling points beside those in scope.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub instrumented: Vec<String>,
+    /// Whether a checker looks for atomic-set violations in the run, which also predicts others.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub sets: bool,
 }
 
 impl AcquireGoal {
@@ -145,8 +148,8 @@ impl Goal {
     pub fn access_points(&self) -> Option<(AccessPoints, &[String])> {
         match self {
             Goal::Accesses(goal) => Some((goal.points, &goal.instrumented)),
-            Goal::Chance(goal) => Some((goal.points, &goal.instrumented)),
-            Goal::Acquires(_) | Goal::Set(_) | Goal::Race(_) => None,
+            Goal::Chance(goal) if !goal.sets => Some((goal.points, &goal.instrumented)),
+            Goal::Chance(_) | Goal::Acquires(_) | Goal::Set(_) | Goal::Race(_) => None,
         }
     }
 }

@@ -1,11 +1,17 @@
 //! The result of a hunt as a report.
 
 use fissure_hunt::{Found, HuntResult, HuntSettings, Points, RunFacts, StrategyResult, Tally};
-use fissure_model::{finding::Finding, pointcut::Pointcut};
+use fissure_model::{
+    finding::{Finding, Status},
+    pointcut::Pointcut,
+};
 use fissure_report::{Campaign, Report, SeedRange, thousands};
 
 use super::{HuntArguments, cause, count, problem_text, run_notes, words};
-use crate::verdict::{self, Blindness};
+use crate::{
+    args::FailOn,
+    verdict::{self, Blindness},
+};
 
 /// The note if nothing happened and accesses were no scheduling points.
 const ONLY_LOCKS: &str = "threads were preempted at lock operations only: --points fields also preempts them at atomics, volatile \
@@ -100,7 +106,27 @@ impl Summary<'_> {
         if !has_hits(found) {
             notices.extend(self.untried_notices(result));
         }
+        notices.extend(self.violation_notice(found));
+        if result.omitted > 0 {
+            let omitted = count(result.omitted, "finding of another kind is", "findings of other kinds are");
+            notices.push(format!("{omitted} left out because of --only"));
+        }
         notices
+    }
+
+    /// The note that races and atomic-set violations do not count.
+    fn violation_notice(&self, found: &[Found]) -> Option<String> {
+        let fails = |found: &&Found| verdict::counts(&found.finding, FailOn::ConfirmedOrFailed);
+        let confirmed = found.iter().filter(|found| found.finding.status > Status::Warning);
+        let common = confirmed.filter(|found| !fails(found)).count() as u64;
+        let is_default = self.options.reporting.fail_on.is_none() && !self.options.asks_for_violations();
+        (is_default && common > 0).then(|| {
+            let violations = count(common, "violation caused", "violations caused");
+            format!(
+                "{violations} no failure and may be intended, so the exit code does not count races and atomic-set violations of that \
+                 kind: --fail-on confirmed does, and --only failure leaves them out"
+            )
+        })
     }
 
     /// Notes about the runs of one strategy.
