@@ -30,7 +30,8 @@ const LEAST_RUNS: u64 = 16;
 const CHANCE_RUNS: u64 = 2_304;
 /// If so many runs by chance show nothing new, more of them hardly will.
 const QUIET_RUNS: u64 = 768;
-/// Predicted races and atomic-set violations get their part of the runs after so many: most of them cause no failure.
+/// Predicted races and atomic-set violations get their part of the runs after so many: most of them cause no failure. Runs that stop
+/// inside of concurrent objects begin there, too.
 const FIRST_PREDICTED: u64 = 16;
 /// One of so many runs is for them.
 const PREDICTED_SHARE: u64 = 4;
@@ -125,7 +126,7 @@ impl Planning<'_> {
     /// part of the attempts with random preemptions, because no goal may be the one that it takes.
     fn first(&self, runs: u64) -> Vec<Option<Goal>> {
         let mut by_chance = self.by_chance();
-        let mut at_accesses = self.chance_goals.iter().flatten().cycle().skip(self.chance.runs as usize);
+        let mut at_accesses = self.chance_goals().iter().flatten().cycle().skip(self.chance.runs as usize);
         let mut at_accesses = || at_accesses.next().cloned();
         let needs_chance = self.goals.needs_chance();
         let mut predicted = self.goals.untried_predicted(runs).into_iter();
@@ -141,7 +142,11 @@ impl Planning<'_> {
             {
                 Some(goal)
             }
-            None if self.goals.learns() && self.runs + run as u64 > 0 => by_chance(),
+            // If nothing else is left to try, half of the runs are for predicted goals.
+            None if self.goals.learns() && self.runs + run as u64 > 0 => {
+                let is_free = self.runs >= FIRST_PREDICTED && run % 2 == 1;
+                is_free.then(|| predicted.next()).flatten().or_else(&mut by_chance)
+            }
             Some(Goal::Accesses(_)) if needs_chance && run % RANDOM_SHARE == RANDOM_SHARE - 1 => {
                 at_accesses().or(goal)
             }
@@ -167,7 +172,18 @@ impl Planning<'_> {
         let mut turn = self.chance.runs as usize;
         move || {
             turn += 1;
-            self.chance_goals.get(turn % self.chance_goals.len().max(1)).cloned().flatten()
+            let goals = self.chance_goals();
+            goals.get(turn % goals.len().max(1)).cloned().flatten()
+        }
+    }
+
+    /// The goals of runs that chance decides. Bugs inside of concurrent objects are rare, so other runs come first.
+    fn chance_goals(&self) -> &[Option<Goal>] {
+        match self.chance_goals {
+            [others @ .., Some(Goal::Chance(last))] if last.volatiles && self.runs < FIRST_PREDICTED => {
+                others
+            }
+            all => all,
         }
     }
 
@@ -197,15 +213,17 @@ impl Planning<'_> {
     }
 }
 
-/// The goals of runs that chance decides: none at locks, and at accesses if runs could be made that stop there.
+/// The goals of runs that chance decides: none at locks; at accesses if runs could be made that stop there; and last, inside of concurrent
+/// objects, whose calls are single accesses in all other runs.
 pub(crate) fn chance_goals(points: Option<AccessPoints>, instrumented: &[String]) -> Vec<Option<Goal>> {
-    let at = |points, instrumented| Some(Goal::Chance(ChanceGoal { points, instrumented, sets: false }));
+    let at = |points, instrumented| Some(Goal::Chance(ChanceGoal::at_accesses(points, instrumented)));
     let mut goals = vec![None];
     if let Some(points) = points {
         goals.push(at(points, Vec::new()));
         if !instrumented.is_empty() {
             goals.push(at(points, instrumented.to_vec()));
         }
+        goals.push(Some(Goal::Chance(ChanceGoal::at_volatiles())));
     }
     goals
 }

@@ -143,6 +143,7 @@ impl RunSettings {
         let strategy = registry::for_goal(strategy, goal.as_ref());
         let violations = strategy.patterns.violations || self.checks_atomic_sets;
         let predictions = matches!(goal, Some(Goal::Chance(ChanceGoal { sets: true, .. })));
+        let stops_at_volatiles = matches!(goal, Some(Goal::Chance(ChanceGoal { volatiles: true, .. })));
         let patterns = Patterns { violations, predictions, ..strategy.patterns };
         let is_plain = patterns == Patterns::default();
         let points = if is_plain { self.points } else { self.points.with_fields(&self.sets) };
@@ -157,7 +158,7 @@ impl RunSettings {
             schedule: None,
             is_patient: false,
             steps: self.steps,
-            volatiles: !matches!(points, Points::Auto | Points::Locks),
+            volatiles: !matches!(points, Points::Auto | Points::Locks) || stops_at_volatiles,
             accesses: points.accesses(),
             instrumented: Vec::new(),
             units: patterns.violations,

@@ -11,7 +11,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use fissure_model::{
     finding::{CONTENTS, Finding, Kind, Status},
     goal::{ChanceGoal, ExpectedAccess, Goal},
-    settings::AccessPoints,
 };
 
 use super::{GoalSource, Judgement, Round};
@@ -106,8 +105,8 @@ impl PredictedGoals {
         open.into_iter().take(runs as usize).map(|(_, goal)| goal.clone()).collect()
     }
 
-    /// Goals of these kinds that belong to no confirmed finding and were not tried enough beside others, so many at most. Each finding
-    /// has one of its goals among them. Runs that predict atomic-set violations come first.
+    /// Goals of these kinds that belong to no confirmed finding and were not tried enough beside others, so many at most, and a run that
+    /// predicts atomic-set violations. Findings take turns.
     pub(crate) fn unconfirmed(&self, runs: u64, aims: Aims) -> Vec<Goal> {
         let mut tried: BTreeMap<FindingKey, u64> = BTreeMap::new();
         for (goal, count) in &self.goals {
@@ -117,25 +116,29 @@ impl PredictedGoals {
             Goal::Race(_) => aims.races,
             _ => aims.sets,
         };
-        let is_open = |key: &FindingKey| tried[key] < SHARED_PATIENCE && !self.confirmed.contains(key);
-        let mut best: BTreeMap<FindingKey, (u64, &Goal)> = BTreeMap::new();
-        for (goal, count) in self.goals.iter().filter(|(goal, _)| is_meant(goal)) {
+        let mut attempts: BTreeMap<FindingKey, u64> = tried;
+        let mut open: Vec<(u64, &Goal)> = Vec::new();
+        let mut meant: Vec<(&Goal, &u64)> = self.goals.iter().filter(|(goal, _)| is_meant(goal)).collect();
+        meant.sort_by_key(|(_, count)| **count);
+        for (goal, _) in meant {
             let key = key_of_goal(goal);
-            if is_open(&key) {
-                let known = best.entry(key).or_insert((*count, goal));
-                *known = (*known).min((*count, goal));
+            if self.confirmed.contains(&key) {
+                continue;
+            }
+            let attempts = attempts.entry(key).or_default();
+            if *attempts < SHARED_PATIENCE {
+                open.push((*attempts, goal));
+                *attempts += 1;
             }
         }
-        let mut open: Vec<(u64, &Goal)> = best.iter().map(|(key, (_, goal))| (tried[key], *goal)).collect();
-        open.sort_by_key(|(tried, _)| *tried);
-        let profile =
-            Goal::Chance(ChanceGoal { points: AccessPoints::Fields, instrumented: Vec::new(), sets: true });
-        let profiling = if aims.sets { PROFILING_RUNS.saturating_sub(self.profiled) } else { 0 };
-        // A round has one such run at most beside the goals that are known already.
-        let profiling = if open.is_empty() { profiling } else { profiling.min(1) };
-        let goals =
-            (0..profiling).map(|_| profile.clone()).chain(open.into_iter().map(|(_, goal)| goal.clone()));
-        goals.take(runs as usize).collect()
+        open.sort_by_key(|(attempts, _)| *attempts);
+        let mut goals: Vec<Goal> = open.into_iter().map(|(_, goal)| goal.clone()).collect();
+        if aims.sets && self.profiled < PROFILING_RUNS {
+            // What is known already comes first, but not all of it.
+            goals.insert(goals.len().min(1), Goal::Chance(ChanceGoal::with_sets()));
+        }
+        goals.truncate(runs as usize);
+        goals
     }
 
     /// The results so far; a finding counts once, however many sites and calls it was predicted with.
