@@ -123,16 +123,22 @@ impl Planning<'_> {
 
     /// The runs that the sources of goals share out. Without a goal, threads are preempted at locks only, and a program without locks goes
     /// the same way nearly every time: from the second run on, such runs take turns with runs that chance decides at accesses. Chance also gets a
-    /// part of the attempts with random preemptions, because no goal may be the one that it takes.
+    /// part of all runs until a goal shows a bug reliably, and of the attempts with random preemptions, because no goal may be the one that it takes.
     fn first(&self, runs: u64) -> Vec<Option<Goal>> {
         let mut by_chance = self.by_chance();
-        let mut at_accesses = self.chance_goals().iter().flatten().cycle().skip(self.chance.runs as usize);
+        let is_at_accesses =
+            |goal: &&Goal| matches!(goal, Goal::Chance(goal) if goal.points != AccessPoints::None);
+        let at_accesses = self.chance_goals.iter().flatten().filter(is_at_accesses);
+        let mut at_accesses = at_accesses.cycle().skip(self.chance.runs as usize);
         let mut at_accesses = || at_accesses.next().cloned();
+        let is_for_chance = |number: u64| {
+            let share = if number < FIRST_PREDICTED { CHANCE_SHARE } else { RANDOM_SHARE as u64 };
+            self.goals.aims().failures && !self.goals.is_reliable() && number % share == share - 2
+        };
         let needs_chance = self.goals.needs_chance();
         let mut predicted = self.goals.untried_predicted(runs).into_iter();
         let is_for_predicted = |number: u64| {
-            !self.goals.aims().failures
-                || number >= FIRST_PREDICTED && number % PREDICTED_SHARE == PREDICTED_SHARE / 2
+            !self.goals.aims().failures || number >= FIRST_PREDICTED && number.is_multiple_of(PREDICTED_SHARE)
         };
         let goals = self.goals.propose(Round { runs, has_turn: true }).into_iter().enumerate();
         let goal = |(run, goal): (usize, Option<Goal>)| match goal {
@@ -142,6 +148,7 @@ impl Planning<'_> {
             {
                 Some(goal)
             }
+            Some(_) if self.goals.learns() && is_for_chance(self.runs + run as u64) => at_accesses().or(goal),
             // If nothing else is left to try, half of the runs are for predicted goals.
             None if self.goals.learns() && self.runs + run as u64 > 0 => {
                 let is_free = self.runs >= FIRST_PREDICTED && run % 2 == 1;

@@ -323,6 +323,9 @@ impl<R: Runner> Hunt<'_, R> {
                 self.result.found.push(Found { finding, tally, cause });
             }
         }
+        if strategy.learns {
+            self.blame_failures();
+        }
         let predictions = goals.predicted().facts();
         self.result.strategies.push(StrategyResult {
             strategy,
@@ -333,6 +336,23 @@ impl<R: Runner> Hunt<'_, R> {
             predictions,
             shortened,
         });
+    }
+
+    /// A failure that also shows without a race or an atomic-set violation is a finding of its own, and these are not blamed for it.
+    fn blame_failures(&mut self) {
+        let key = |finding: &Finding| {
+            finding.consequence.as_ref().map(|failure| (failure.kind.clone(), failure.stack.first().cloned()))
+        };
+        let of_failures = |found: &&Found| matches!(found.finding.kind, Kind::Failure | Kind::Deadlock);
+        let known: Vec<_> =
+            self.result.found.iter().filter(of_failures).filter_map(|found| key(&found.finding)).collect();
+        for Found { finding, .. } in &mut self.result.found {
+            let is_common = matches!(finding.kind, Kind::DataRace | Kind::AtomicSetViolation);
+            if is_common && key(finding).is_some_and(|failure| known.contains(&failure)) {
+                finding.status = Status::Confirmed;
+                finding.consequence = None;
+            }
+        }
     }
 
     /// Whether a finding of a strategy that learns is reported. Predictions of races and atomic-set violations are only goals there, and

@@ -48,6 +48,11 @@ impl Allocation {
         self.bug_runs
     }
 
+    /// Whether attempts at a goal reach it, or make the program fail, not just by chance.
+    pub(crate) fn is_reliable(&self) -> bool {
+        self.accesses.is_reliable() || self.acquires.has_proof()
+    }
+
     fn has_bug(&self) -> bool {
         self.bug_runs > 0
     }
