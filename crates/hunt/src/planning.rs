@@ -237,6 +237,8 @@ pub(crate) fn chance_goals(points: Option<AccessPoints>, instrumented: &[String]
 
 #[cfg(test)]
 mod tests {
+    use fissure_model::finding::Kind;
+
     use super::*;
     use crate::{goals::Judgement, settings::Aims, testing::Sketch};
 
@@ -255,7 +257,8 @@ mod tests {
         goals
     }
 
-    /// Expects these runs next: `a` for a goal at accesses, `c` for chance at accesses, `-` for no goal.
+    /// Expects these runs next: `a` for a goal at accesses, `r` for a race, `c` for chance at accesses, `v` at volatile fields, `s` with
+    /// atomic sets, `-` for no goal.
     fn check(limit: Limit, spent: f64, runs: u64, goals: &Allocation, chance: ChanceFacts, expected: &str) {
         let chance_goals = chance_goals(Some(AccessPoints::All), &[]);
         let planning = Planning {
@@ -270,6 +273,9 @@ mod tests {
         };
         let kinds = planning.next().into_iter().map(|goal| match goal {
             Some(Goal::Accesses(_)) => 'a',
+            Some(Goal::Race(_)) => 'r',
+            Some(Goal::Chance(goal)) if goal.volatiles => 'v',
+            Some(Goal::Chance(goal)) if goal.sets => 's',
             Some(Goal::Chance(_)) => 'c',
             _ => '-',
         });
@@ -282,11 +288,11 @@ mod tests {
     fn untried_goals_come_first_and_then_chance() {
         let (few, enough) = (ChanceFacts { runs: 1, quiet: 1 }, ChanceFacts { runs: 4_000, quiet: 800 });
         let (none, one) = (allocation(), known());
-        check(Limit::Time(1.0), 0.1, 64, &one, few, "-aac-c-c");
+        check(Limit::Time(1.0), 0.1, 64, &one, few, "vaa-cv-c");
         check(Limit::Time(1.0), 0.1, 64, &one, enough, "caa");
-        check(Limit::Time(1.0), 0.1, 64, &none, few, "-c-c");
+        check(Limit::Time(1.0), 0.1, 64, &none, few, "v-cv");
         check(Limit::Time(1.0), 0.1, 64, &none, enough, "");
-        check(Limit::Time(1.0), 0.1, 64, &none, ChanceFacts { runs: 4_000, quiet: 8 }, "c-c-");
+        check(Limit::Time(1.0), 0.1, 64, &none, ChanceFacts { runs: 4_000, quiet: 8 }, "v-cv");
     }
 
     #[test]
@@ -310,13 +316,44 @@ mod tests {
     }
 
     #[test]
+    fn predicted_goals_get_a_part_of_the_later_runs() {
+        let race = r#"{"race":{"accesses":[{"site":"A.m:1","field":"A.x"},{"site":"A.n:1","field":"A.x","write":true}]}}"#;
+        let goals = |aims| {
+            let mut goals =
+                Allocation::new(true, aims, Default::default(), Default::default(), Default::default());
+            let mut outcome = Sketch::default().outcome();
+            outcome.processes[0].run.as_mut().unwrap().goals =
+                vec![ACCESS.parse().unwrap(), race.parse().unwrap()];
+            goals.learn(&outcome, Judgement::default());
+            goals
+        };
+        let few = ChanceFacts { runs: 1, quiet: 1 };
+        check(Limit::Runs(40), 0.0, 12, &goals(Aims::ALL), few, "aaca");
+        check(Limit::Runs(40), 0.0, 16, &goals(Aims::ALL), few, "racasac");
+        check(Limit::Runs(40), 0.0, 16, &goals(Aims::FAILURES), few, "aacaaaca");
+        check(Limit::Runs(40), 0.0, 0, &goals(Aims::for_kinds(&[Kind::DataRace])), few, "rc-c");
+    }
+
+    #[test]
+    fn others_come_first_once_a_bug_was_shown_often_enough() {
+        let mut goals = known();
+        let mut outcome = Sketch::default().outcome();
+        outcome.goal = Some(ACCESS.parse().unwrap());
+        let judgement = Judgement { is_bad: true, shows_bug: true, is_news: true };
+        (0..ENOUGH_BUGS).for_each(|_| goals.learn(&outcome, judgement));
+        let few = ChanceFacts { runs: 1, quiet: 1 };
+        check(Limit::Runs(40), 0.0, 24, &goals, few, "aav-acv-a");
+        check(Limit::Runs(400), 0.0, 64, &goals, few, "aav-acv-a");
+    }
+
+    #[test]
     fn a_hunt_ends_with_its_runs_or_its_time() {
         let (none, no_chance) = (known(), ChanceFacts::default());
         check(Limit::Runs(3), 9.0, 2, &none, no_chance, "a");
         check(Limit::Runs(3), 0.0, 3, &none, no_chance, "");
         check(Limit::Time(1.0), 9.0, 4, &none, no_chance, "aaa");
         check(Limit::Time(1.0), 1.0, 16, &none, no_chance, "");
-        check(Limit::Time(0.5), 0.4, 16, &none, no_chance, "aaa");
+        check(Limit::Time(0.5), 0.4, 16, &none, no_chance, "aac");
         check(Limit::Time(0.5), 0.5, 64, &none, no_chance, "");
     }
 
