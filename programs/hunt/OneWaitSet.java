@@ -1,5 +1,5 @@
 // Producers and consumers wait for each other in one wait set, and `notify` may wake a thread of the wrong kind: then all wait.
-// fissure: must-be-bug deadlock OneWaitSet.*
+// fissure: must-confirm deadlock OneWaitSet.*
 // fissure: runs 40
 import java.util.ArrayDeque;
 
@@ -30,7 +30,6 @@ public class OneWaitSet {
         return new Thread(() -> {
             try {
                 task.run();
-                task.run();
             } catch (InterruptedException interrupted) {
                 Thread.currentThread().interrupt();
             }
@@ -40,7 +39,7 @@ public class OneWaitSet {
     public static void main(String[] args) throws InterruptedException {
         OneWaitSet dock = new OneWaitSet();
         Thread[] workers = {
-            worker(() -> dock.load(7)), worker(dock::unload), worker(() -> dock.load(8)), worker(dock::unload),
+            worker(() -> dock.load(7)), worker(() -> dock.load(8)), worker(dock::unload), worker(dock::unload),
         };
         for (Thread worker : workers) {
             worker.start();

@@ -28,7 +28,6 @@ public class OneWaitSetFixed {
         return new Thread(() -> {
             try {
                 task.run();
-                task.run();
             } catch (InterruptedException interrupted) {
                 Thread.currentThread().interrupt();
             }
@@ -38,7 +37,7 @@ public class OneWaitSetFixed {
     public static void main(String[] args) throws InterruptedException {
         OneWaitSetFixed dock = new OneWaitSetFixed();
         Thread[] workers = {
-            worker(() -> dock.load(7)), worker(dock::unload), worker(() -> dock.load(8)), worker(dock::unload),
+            worker(() -> dock.load(7)), worker(() -> dock.load(8)), worker(dock::unload), worker(dock::unload),
         };
         for (Thread worker : workers) {
             worker.start();
