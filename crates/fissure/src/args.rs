@@ -214,6 +214,10 @@ pub(crate) enum FailOn {
     Ordered,
     /// Only findings that a run made happen.
     Confirmed,
+    /// Only findings that a run made happen, and of races and atomic-set violations only those that made the program fail: many of them
+    /// are intended.
+    #[value(skip)]
+    ConfirmedOrFailed,
     /// Only findings that made the program fail.
     Bug,
     /// No finding: the exit code is 0 whatever is found.

@@ -82,7 +82,7 @@ pub(crate) fn run(options: &HuntArguments) -> Result<Code, Error> {
     if shard.runs(runs) == 0 {
         return Err(Error::EmptyShard { shard: shard.to_string(), runs });
     }
-    let reporting = Reporting::prepare_for_hunt(&options.reporting)?;
+    let reporting = Reporting::prepare_for_hunt(&options.reporting, options.asks_for_violations())?;
     let sets = Config::load(options.reporting.config.as_deref())?.atomic_sets;
     let scope = reporting.scope(&options.scheduling.scope);
     let settings = settings(options, sets, shard);
@@ -103,6 +103,8 @@ fn settings(options: &HuntArguments, sets: SetRules, shard: Shard) -> HuntSettin
         learns: options.learn == YesNo::Yes,
         until_bug: options.until_bug,
         minimises: !options.no_minimise,
+        aims: options.aims(),
+        only: options.kinds(),
         run: options.scheduling.run_settings(sets),
     }
 }
@@ -148,6 +150,7 @@ fn hunt(options: &HuntArguments, scope: &[Pointcut], settings: &HuntSettings) ->
         scope,
         is_interrupted: signals::interrupted(),
         has_unrepeated,
+        counts_violations: options.reporting.fail_on.is_some() || options.asks_for_violations(),
     };
     let runs_tests = result.processes.iter().any(|jvm| process::is_of_build_tool(&jvm.command));
     let mut report = summary.report(result);

@@ -10,7 +10,10 @@ use fissure_model::{
 use fissure_report::{Campaign, Report, SeedRange, thousands};
 
 use super::{ScheduleArguments, cause, count, problem_text, run_notes, words};
-use crate::verdict::{self, Blindness};
+use crate::{
+    args::FailOn,
+    verdict::{self, Blindness},
+};
 
 /// The note if nothing happened and accesses were no scheduling points.
 const ONLY_LOCKS: &str = "threads were preempted at lock operations only: --points fields also preempts them at atomics, volatile \
@@ -52,6 +55,8 @@ pub(crate) struct Summary<'a> {
     pub(crate) is_interrupted: bool,
     /// Whether findings did not show again when their runs were repeated.
     pub(crate) has_unrepeated: bool,
+    /// Whether races and atomic-set violations without a failure count, because the user asked for them.
+    pub(crate) counts_violations: bool,
 }
 
 impl Summary<'_> {
@@ -114,7 +119,26 @@ impl Summary<'_> {
         if !has_hits(found) {
             notices.extend(self.untried_notices(result));
         }
+        notices.extend(self.violation_notice(found));
+        if result.omitted > 0 {
+            let omitted = count(result.omitted, "finding of another kind is", "findings of other kinds are");
+            notices.push(format!("{omitted} left out because of --only"));
+        }
         notices
+    }
+
+    /// The note that races and atomic-set violations do not count.
+    fn violation_notice(&self, found: &[Found]) -> Option<String> {
+        let fails = |found: &&Found| verdict::counts(&found.finding, FailOn::ConfirmedOrFailed);
+        let confirmed = found.iter().filter(|found| found.finding.status > Status::Warning);
+        let common = confirmed.filter(|found| !fails(found)).count() as u64;
+        (!self.counts_violations && common > 0).then(|| {
+            let violations = count(common, "violation caused", "violations caused");
+            format!(
+                "{violations} no failure and may be intended, so the exit code does not count races and atomic-set violations of that \
+                 kind: --fail-on confirmed does, and --only failure leaves them out"
+            )
+        })
     }
 
     /// Notes about the runs of one strategy.

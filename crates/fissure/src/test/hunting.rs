@@ -6,7 +6,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use fissure_hunt::{HuntSettings, Shard};
+use fissure_hunt::{Aims, HuntSettings, Shard};
 use fissure_model::{
     finding::{Status, fingerprint},
     iteration::Isolation,
@@ -138,6 +138,7 @@ impl Session<'_> {
             scope: self.scope,
             is_interrupted: signals::interrupted(),
             has_unrepeated,
+            counts_violations: true,
         };
         let mut report = summary.report(result);
         report.notices = notes.into_iter().map(|note| format!("{}: {note}", short(test))).collect();
@@ -205,6 +206,8 @@ impl Session<'_> {
             learns: true,
             until_bug: self.options.until_bug,
             minimises: true,
+            aims: Aims::FAILURES,
+            only: Vec::new(),
             run: self.options.scheduling.run_settings(self.sets.clone()),
         }
     }
