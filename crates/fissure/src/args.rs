@@ -11,7 +11,7 @@ use fissure_model::pointcut::{Pointcut, PointcutError};
 
 use crate::{
     detect::DetectArguments, hunt::HuntArguments, replay::ReplayArguments, reporting::ReportingArguments,
-    watch::WatchArguments,
+    test::TestArguments, watch::WatchArguments,
 };
 
 /// Finds data races and atomicity violations in unmodified JVM programs.
@@ -34,6 +34,8 @@ pub(crate) enum Command {
     Detect(DetectArguments),
     /// Run a command many times with its threads under control, and make atomicity violations happen.
     Hunt(HuntArguments),
+    /// Hunt in the tests of a Maven or Gradle project: JUnit 5, JUnit 4 and TestNG.
+    Test(Box<TestArguments>),
     /// Run a command under a monitor script that you wrote: advice on pointcuts.
     Watch(WatchArguments),
     /// Run one seed or one finding of a hunt again, and show how it happens.
@@ -233,6 +235,10 @@ pub(crate) enum FailOn {
     Ordered,
     /// Only findings that a run made happen.
     Confirmed,
+    /// Only findings that a run made happen, and of races and atomic-set violations only those that made the program fail: many of them
+    /// are intended.
+    #[value(skip)]
+    ConfirmedOrFailed,
     /// Only findings that made the program fail.
     Bug,
     /// No finding: the exit code is 0 whatever is found.
