@@ -14,7 +14,9 @@ use std::{
 use fissure_testing::{Outcome, Trial};
 use serde_json::Value;
 
-use common::{fetched, fissure, fissure_alone, isolated, jdk_tool, offline_is_not_set, output_text, read_report};
+use common::{
+    fetched, fissure, fissure_alone, isolated, jdk_tool, offline_is_not_set, output_text, read_report,
+};
 
 /// The file of a report in the folder of a project.
 const REPORT: &str = "found.json";
@@ -37,7 +39,8 @@ fn prepare() -> Result<ClassPaths, String> {
     let own = manifest.join("tests/junit");
     let all = [own.join("CounterTest.java"), own.join("TroubleTest.java"), programs.join("TestNgTest.java")];
     let all = class_path(&folder.join("all"), &jars, &all);
-    let is_old = |jar: &&PathBuf| ["junit-4", "hamcrest"].iter().any(|name| jar.to_string_lossy().contains(name));
+    let is_old =
+        |jar: &&PathBuf| ["junit-4", "hamcrest"].iter().any(|name| jar.to_string_lossy().contains(name));
     let old: Vec<PathBuf> = jars.iter().filter(is_old).cloned().collect();
     Ok(ClassPaths { all, junit_4: class_path(&folder.join("old"), &old, &[own.join("OldTest.java")]) })
 }
@@ -82,7 +85,18 @@ fn all_frameworks() -> Outcome {
         Err(reason) => return Outcome::Skipped(reason.clone()),
     };
     let folder = tempfile::tempdir().unwrap();
-    let limits = ["--runs", "12", "--reference-runs", "2", "--steps", "50000", "--json", REPORT, "--junit", "found.xml"];
+    let limits = [
+        "--runs",
+        "12",
+        "--reference-runs",
+        "2",
+        "--steps",
+        "50000",
+        "--json",
+        REPORT,
+        "--junit",
+        "found.xml",
+    ];
     let output = run(folder.path(), &[&["--classpath", &paths.all], &limits[..]].concat());
     let text = output_text(&output);
     // Some tests have no result, so the exit code is not that of the findings.
@@ -90,14 +104,14 @@ fn all_frameworks() -> Outcome {
     let report = report(folder.path());
     let expected = [
         ("countsAlone(int)", "single-threaded"),
-        ("everyVisitCounts", "found"),
+        ("everyVisitCounts", "flaky"),
         ("exits()", "exits"),
         ("failsAlways()", "fails-anyway"),
         ("neverEnds()", "never-ends"),
         ("nothingIsVisitedAtFirst", "single-threaded"),
         ("startsAProcess()", "single-threaded"),
         ("twoCountWithAnAtomic()", "passed"),
-        ("zwei zählen ☺", "found"),
+        ("zwei zählen ☺", "flaky"),
     ];
     check_verdicts(&report, &expected, &text);
     assert!(text.contains("CounterTest > zwei zählen ☺: expected: <2> but was: <1>"), "{text}");
@@ -123,7 +137,7 @@ fn junit_4() -> Outcome {
     let text = output_text(&output);
     assert_eq!(output.status.code(), Some(1), "{text}");
     let report = report(folder.path());
-    check_verdicts(&report, &[("twoCount", "found")], &text);
+    check_verdicts(&report, &[("twoCount", "flaky")], &text);
     let id = report["tests"][0]["findings"][0].as_str().unwrap();
     let output = run(folder.path(), &["--repeat-failure", id]);
     let text = output_text(&output);
@@ -138,14 +152,15 @@ fn maven() -> Outcome {
         Ok(project) => project,
         Err(reason) => return Outcome::Skipped(reason),
     };
-    let arguments = ["tag:threads", "--runs", "12", "--reference-runs", "2", "--json", REPORT, "--sarif", "found.sarif"];
+    let arguments =
+        ["tag:threads", "--runs", "12", "--reference-runs", "2", "--json", REPORT, "--sarif", "found.sarif"];
     let output = run(project.path(), &arguments);
     let text = output_text(&output);
     if !output.status.success() && common::is_without_network(&text) {
         return Outcome::Skipped("Maven has no network".to_owned());
     }
     assert_eq!(output.status.code(), Some(1), "{text}");
-    let expected = [("twoCountWithAnAtomic()", "passed"), ("zwei zählen ☺", "found")];
+    let expected = [("twoCountWithAnAtomic()", "passed"), ("zwei zählen ☺", "flaky")];
     check_verdicts(&report(project.path()), &expected, &text);
     assert!(text.contains("assertEquals(2, plain);"), "{text}");
     let sarif = fs::read_to_string(project.path().join("found.sarif")).unwrap();
@@ -213,7 +228,10 @@ fn bad_input() -> Outcome {
     check(&["--classpath", "classes"], "the classes are for Java 156, but");
     fs::remove_file(folder.path().join("classes/NewTest.class")).unwrap();
     if let Ok(paths) = &*CLASS_PATHS {
-        check(&["--classpath", &paths.junit_4, "OldTests"], "no test matches OldTests: the nearest names are com.acme.OldTest");
+        check(
+            &["--classpath", &paths.junit_4, "OldTests"],
+            "no test matches OldTests: the nearest names are com.acme.OldTest",
+        );
     }
     if isolated("mvn").arg("--version").output().is_ok() {
         fs::write(folder.path().join("pom.xml"), "<project>").unwrap();
