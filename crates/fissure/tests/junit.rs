@@ -120,8 +120,10 @@ fn all_frameworks() -> Outcome {
     let flaky = xml.split("<testcase").find(|case| case.contains("zwei zählen")).unwrap();
     assert!(flaky.contains("<failure message=\"expected: &lt;2&gt; but was: &lt;1&gt;"), "{flaky}");
     assert_eq!(xml.matches("<testcase").count(), expected.len(), "{xml}");
-    // Every run in a warm JVM was equal to one in a new JVM.
-    assert!(!text.contains("every run had its own JVM"), "{text}");
+    // Runs of JUnit in a warm JVM are equal to those in new JVMs.
+    let notices = report["notices"].as_array().unwrap().iter().filter_map(Value::as_str);
+    let mut own = notices.filter(|notice| notice.contains("every run had its own JVM"));
+    assert!(own.all(|notice| notice.starts_with("TestNgTest >")), "{text}");
     Outcome::Passed
 }
 
@@ -132,7 +134,7 @@ fn junit_4() -> Outcome {
         Err(reason) => return Outcome::Skipped(reason.clone()),
     };
     let folder = tempfile::tempdir().unwrap();
-    let limits = ["--runs", "12", "--reference-runs", "2", "--json", REPORT];
+    let limits = ["--runs", "8", "--reference-runs", "2", "--json", REPORT];
     let output = run(folder.path(), &[&["--classpath", &paths.junit_4], &limits[..]].concat());
     let text = output_text(&output);
     assert_eq!(output.status.code(), Some(1), "{text}");
@@ -153,7 +155,7 @@ fn maven() -> Outcome {
         Err(reason) => return Outcome::Skipped(reason),
     };
     let arguments =
-        ["tag:threads", "--runs", "12", "--reference-runs", "2", "--json", REPORT, "--sarif", "found.sarif"];
+        ["tag:threads", "--runs", "8", "--reference-runs", "2", "--json", REPORT, "--sarif", "found.sarif"];
     let output = run(project.path(), &arguments);
     let text = output_text(&output);
     if !output.status.success() && common::is_without_network(&text) {
