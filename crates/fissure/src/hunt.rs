@@ -82,7 +82,7 @@ pub(crate) fn run(options: &HuntArguments) -> Result<Code, Error> {
     if shard.runs(runs) == 0 {
         return Err(Error::EmptyShard { shard: shard.to_string(), runs });
     }
-    let reporting = Reporting::prepare_for_hunt(&options.reporting)?;
+    let reporting = Reporting::prepare_for_hunt(&options.reporting, options.asks_for_violations())?;
     let sets = Config::load(options.reporting.config.as_deref())?.atomic_sets;
     let scope = reporting.scope(&options.scheduling.scope);
     let settings = settings(options, sets, shard);
@@ -103,6 +103,8 @@ fn settings(options: &HuntArguments, sets: SetRules, shard: Shard) -> HuntSettin
         learns: options.learn == YesNo::Yes,
         until_bug: options.until_bug,
         minimises: !options.no_minimise,
+        aims: options.aims(),
+        only: options.kinds(),
         run: options.scheduling.run_settings(sets),
     }
 }
@@ -136,7 +138,7 @@ fn hunt(options: &HuntArguments, scope: &[Pointcut], settings: &HuntSettings) ->
         clock,
         progress: &|clock| progress(settings, clock),
     };
-    let Hunted { result, executed, notices } = course.hunt(&mut WarmJvms::default())?;
+    let Hunted { result, executed, notices, has_unrepeated } = course.hunt(&mut WarmJvms::default())?;
     if result.problem.is_some() {
         output::pass_on(&executed.first_output.unwrap_or_default());
     }
@@ -147,6 +149,8 @@ fn hunt(options: &HuntArguments, scope: &[Pointcut], settings: &HuntSettings) ->
         settings,
         scope,
         is_interrupted: signals::interrupted(),
+        has_unrepeated,
+        counts_violations: options.reporting.fail_on.is_some() || options.asks_for_violations(),
     };
     let runs_tests = result.processes.iter().any(|jvm| process::is_of_build_tool(&jvm.command));
     let mut report = summary.report(result);

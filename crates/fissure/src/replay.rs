@@ -102,7 +102,7 @@ struct Subject {
 
 /// Carries the command out. An error means that the command line was bad and nothing was run.
 pub(crate) fn run(options: &ReplayArguments) -> Result<Code, Error> {
-    let mut reporting = Reporting::prepare_for_hunt(&options.reporting)?;
+    let mut reporting = Reporting::prepare_for_hunt(&options.reporting, true)?;
     let mut subject = subject(options)?;
     let Some(program) = subject.program.first().filter(|program| !program.is_empty()) else {
         return Err(Error::NoCommand);

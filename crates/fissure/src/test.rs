@@ -54,7 +54,7 @@ pub(crate) fn run(options: &TestArguments) -> Result<Code, Error> {
     if let Some(named) = &options.repeat_failure {
         return repeat::run(options, named);
     }
-    let mut reporting = Reporting::prepare_for_hunt(&options.reporting)?;
+    let mut reporting = Reporting::prepare_for_hunt(&options.reporting, true)?;
     agent::check_platform()?;
     let sets = Config::load(options.reporting.config.as_deref())?.atomic_sets;
     let found = || doctor::find_java(env::var_os("JAVA_HOME"), env::var_os("PATH"));

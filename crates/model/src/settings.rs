@@ -365,6 +365,8 @@ pub struct Control {
     pub seed: u64,
     /// The probability that a thread is paused, in millionths.
     pub pause: u32,
+    /// The depth of the bugs that the strategy `pct` looks for.
+    pub depth: u32,
     /// The goal of the run, if it has one.
     #[serde(default)]
     pub goal: Option<Goal>,
@@ -485,6 +487,7 @@ mod tests {
             strategy: StrategyName::new("random"),
             seed: 4,
             pause: 500_000,
+            depth: 3,
             goal: None,
             schedule: None,
             is_patient: false,

@@ -10,7 +10,7 @@ use super::{
     verified,
     warm::{self, WarmJvms},
 };
-use crate::{error::Error, progress::Progress};
+use crate::{error::Error, progress::Progress, signals};
 
 /// The note that runs did not go on at the same time.
 const ONE_AT_A_TIME: &str = "runs were executed one at a time, because a failure did not show again when its run was repeated alone: runs \
@@ -33,15 +33,18 @@ pub(crate) struct Hunted {
     pub(crate) executed: Executed,
     /// How the runs were executed, if not as they were meant to be.
     pub(crate) notices: Vec<String>,
+    /// Whether findings did not show again when their runs were repeated.
+    pub(crate) has_unrepeated: bool,
 }
 
 impl Course<'_> {
     /// Hunts, in JVMs that an earlier hunt left if there are any.
     pub(crate) fn hunt(mut self, jvms: &mut WarmJvms) -> Result<Hunted, Error> {
         let mut notices = Vec::new();
+        let mut warm = None;
         if self.isolation != Isolation::Jvm {
             match warm::hunt(&self, (self.progress)(self.clock), jvms)? {
-                Ok((result, executed)) => return Ok(Hunted { result, executed, notices }),
+                Ok(hunted) => warm = Some(hunted),
                 Err(reason) => {
                     // A JVM that stays may keep a port or a file.
                     jvms.end();
@@ -49,13 +52,37 @@ impl Course<'_> {
                 }
             }
         }
-        let (mut result, mut executed) = self.in_processes()?;
-        if self.manner.jobs > 1 && !verified::show_again(self.program, self.settings, &result)? {
-            notices.push(ONE_AT_A_TIME.to_owned());
-            self.manner.jobs = 1;
-            (result, executed) = self.in_processes()?;
+        let (mut result, executed, is_verified) = match warm {
+            Some((result, executed)) => (result, executed, true),
+            None => self.in_processes_that_may_disturb_each_other(&mut notices)?,
+        };
+        let unrepeated =
+            signals::despite_interruption(|is_interrupted| match is_verified && !is_interrupted {
+                true => Ok(None),
+                false => verified::grade(self.program, self.settings, &mut result, is_interrupted),
+            })?;
+        let has_unrepeated = unrepeated.is_some();
+        notices.extend(unrepeated);
+        Ok(Hunted { result, executed, notices, has_unrepeated })
+    }
+
+    /// Hunts in new JVMs: several at the same time, or one after the other if findings do not show again when their runs are repeated
+    /// alone. Returns also whether the findings were repeated.
+    fn in_processes_that_may_disturb_each_other(
+        &mut self,
+        notices: &mut Vec<String>,
+    ) -> Result<(HuntResult, Executed, bool), Error> {
+        let (result, executed) = self.in_processes()?;
+        if self.manner.jobs == 1 {
+            return Ok((result, executed, false));
         }
-        Ok(Hunted { result, executed, notices })
+        if verified::show_again(self.program, self.settings, &result)? {
+            return Ok((result, executed, true));
+        }
+        notices.push(ONE_AT_A_TIME.to_owned());
+        self.manner.jobs = 1;
+        let (result, executed) = self.in_processes()?;
+        Ok((result, executed, false))
     }
 
     fn in_processes(&mut self) -> Result<(HuntResult, Executed), Error> {

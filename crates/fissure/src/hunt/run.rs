@@ -30,7 +30,7 @@ pub(super) const KEPT: usize = 16 * 1024;
 const OUTPUT_GRACE: Duration = Duration::from_secs(2);
 
 /// The program, and the agent that it runs with.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Program<'a> {
     pub(crate) command: &'a [OsString],
     /// The working directory, if it is not Fissure's.
@@ -49,7 +49,7 @@ pub(crate) struct Program<'a> {
 }
 
 /// What its runs in a warm JVM have of their own.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Iterated {
     /// The entries of the class path whose classes all runs share.
     pub(crate) kept: Vec<String>,

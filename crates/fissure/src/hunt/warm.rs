@@ -16,7 +16,7 @@ use fissure_model::{
     goal::Goal,
     iteration::Isolation,
     record::RunEnd,
-    settings::{Control, StrategyName},
+    settings::{Control, Patterns, StrategyName},
 };
 
 use super::{
@@ -431,10 +431,13 @@ fn kind(control: &Control) -> Control {
         strategy: StrategyName::new(""),
         seed: 0,
         pause: 0,
+        depth: 0,
         goal: None,
         schedule: None,
         is_patient: false,
         steps: 0,
+        // Predictions are made from what is observed anyway.
+        patterns: Patterns { predictions: false, ..control.patterns },
         ..control.clone()
     }
 }

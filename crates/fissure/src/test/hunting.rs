@@ -6,7 +6,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use fissure_hunt::{HuntSettings, Shard};
+use fissure_hunt::{Aims, HuntSettings, Shard};
 use fissure_model::{
     finding::{Finding, Kind, Status, fingerprint},
     iteration::Isolation,
@@ -127,7 +127,7 @@ impl Session<'_> {
             clock: Clock::start(budget),
             progress: &|clock| Progress::of_test(title, clock.budget()),
         };
-        let Hunted { result, executed, notices } = course.hunt(jvms)?;
+        let Hunted { result, executed, notices, has_unrepeated } = course.hunt(jvms)?;
         let schedules = result.runs;
         let scheduling = &self.options.scheduling;
         let notes = hunt::run_notices(&result, scheduling);
@@ -138,6 +138,8 @@ impl Session<'_> {
             settings: &settings,
             scope: self.scope,
             is_interrupted: signals::interrupted(),
+            has_unrepeated,
+            counts_violations: true,
         };
         let mut report = summary.report(result);
         report.notices = notes.into_iter().map(|note| format!("{}: {note}", short(test))).collect();
@@ -205,6 +207,8 @@ impl Session<'_> {
             learns: true,
             until_bug: self.options.until_bug,
             minimises: true,
+            aims: Aims::FAILURES,
+            only: Vec::new(),
             run: self.options.scheduling.run_settings(self.sets.clone()),
         }
     }
