@@ -10,7 +10,7 @@ mod error;
 mod examination;
 mod gradle;
 mod hunting;
-mod launcher;
+pub(crate) mod launcher;
 mod listing;
 mod maven;
 mod options;

@@ -104,14 +104,14 @@ fn all_frameworks() -> Outcome {
     let report = report(folder.path());
     let expected = [
         ("countsAlone(int)", "single-threaded"),
-        ("everyVisitCounts", "found"),
+        ("everyVisitCounts", "flaky"),
         ("exits()", "exits"),
         ("failsAlways()", "fails-anyway"),
         ("neverEnds()", "never-ends"),
         ("nothingIsVisitedAtFirst", "single-threaded"),
         ("startsAProcess()", "single-threaded"),
         ("twoCountWithAnAtomic()", "passed"),
-        ("zwei zählen ☺", "found"),
+        ("zwei zählen ☺", "flaky"),
     ];
     check_verdicts(&report, &expected, &text);
     assert!(text.contains("CounterTest > zwei zählen ☺: expected: <2> but was: <1>"), "{text}");
@@ -120,8 +120,10 @@ fn all_frameworks() -> Outcome {
     let flaky = xml.split("<testcase").find(|case| case.contains("zwei zählen")).unwrap();
     assert!(flaky.contains("<failure message=\"expected: &lt;2&gt; but was: &lt;1&gt;"), "{flaky}");
     assert_eq!(xml.matches("<testcase").count(), expected.len(), "{xml}");
-    // Every run in a warm JVM was equal to one in a new JVM.
-    assert!(!text.contains("every run had its own JVM"), "{text}");
+    // Runs of JUnit in a warm JVM are equal to those in new JVMs.
+    let notices = report["notices"].as_array().unwrap().iter().filter_map(Value::as_str);
+    let mut own = notices.filter(|notice| notice.contains("every run had its own JVM"));
+    assert!(own.all(|notice| notice.starts_with("TestNgTest >")), "{text}");
     Outcome::Passed
 }
 
@@ -132,12 +134,12 @@ fn junit_4() -> Outcome {
         Err(reason) => return Outcome::Skipped(reason.clone()),
     };
     let folder = tempfile::tempdir().unwrap();
-    let limits = ["--runs", "12", "--reference-runs", "2", "--json", REPORT];
+    let limits = ["--runs", "8", "--reference-runs", "2", "--json", REPORT];
     let output = run(folder.path(), &[&["--classpath", &paths.junit_4], &limits[..]].concat());
     let text = output_text(&output);
     assert_eq!(output.status.code(), Some(1), "{text}");
     let report = report(folder.path());
-    check_verdicts(&report, &[("twoCount", "found")], &text);
+    check_verdicts(&report, &[("twoCount", "flaky")], &text);
     let id = report["tests"][0]["findings"][0].as_str().unwrap();
     let output = run(folder.path(), &["--repeat-failure", id]);
     let text = output_text(&output);
@@ -153,14 +155,14 @@ fn maven() -> Outcome {
         Err(reason) => return Outcome::Skipped(reason),
     };
     let arguments =
-        ["tag:threads", "--runs", "12", "--reference-runs", "2", "--json", REPORT, "--sarif", "found.sarif"];
+        ["tag:threads", "--runs", "8", "--reference-runs", "2", "--json", REPORT, "--sarif", "found.sarif"];
     let output = run(project.path(), &arguments);
     let text = output_text(&output);
     if !output.status.success() && common::is_without_network(&text) {
         return Outcome::Skipped("Maven has no network".to_owned());
     }
     assert_eq!(output.status.code(), Some(1), "{text}");
-    let expected = [("twoCountWithAnAtomic()", "passed"), ("zwei zählen ☺", "found")];
+    let expected = [("twoCountWithAnAtomic()", "passed"), ("zwei zählen ☺", "flaky")];
     check_verdicts(&report(project.path()), &expected, &text);
     assert!(text.contains("assertEquals(2, plain);"), "{text}");
     let sarif = fs::read_to_string(project.path().join("found.sarif")).unwrap();

@@ -124,9 +124,11 @@ fn case_of_test(
             status
         }
         (TestVerdict::NotTried, None) => skipped("the hunt was over before this test was tried"),
-        (TestVerdict::Passed | TestVerdict::Found | TestVerdict::SingleThreaded, None) => {
-            TestCaseStatus::success()
-        }
+        // Findings that do not count are in the baseline, suppressed, or no failure under --fail-on.
+        (
+            TestVerdict::Passed | TestVerdict::Flaky | TestVerdict::Violated | TestVerdict::SingleThreaded,
+            None,
+        ) => TestCaseStatus::success(),
     };
     let mut case = TestCase::new(words::clean(&test.name), status);
     case.set_classname(words::clean(&test.class));

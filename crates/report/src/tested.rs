@@ -44,8 +44,10 @@ pub enum TestVerdict {
     /// No schedule showed anything.
     #[default]
     Passed,
-    /// Some schedules showed something.
-    Found,
+    /// It fails in some schedules.
+    Flaky,
+    /// Some schedules showed a violation that made nothing fail.
+    Violated,
     /// It has one thread, or only one in the classes in scope, and passed.
     SingleThreaded,
     /// It fails in the sequential schedule already.
@@ -65,7 +67,8 @@ impl TestVerdict {
     fn words(self) -> &'static str {
         match self {
             TestVerdict::Passed => "passed",
-            TestVerdict::Found => "FLAKY",
+            TestVerdict::Flaky => "FLAKY",
+            TestVerdict::Violated => "VIOLATED",
             TestVerdict::SingleThreaded => "one thread",
             TestVerdict::FailsAnyway => "FAILS ANYWAY",
             TestVerdict::NeverEnds => "NEVER ENDS",
@@ -140,7 +143,7 @@ mod tests {
     #[test]
     fn tests_with_one_thread_are_in_the_table_only_if_everything_is_shown() {
         let tests = [
-            test("com.acme.AccountTest", "two deposit", TestVerdict::Found),
+            test("com.acme.AccountTest", "two deposit", TestVerdict::Flaky),
             test("com.acme.AccountTest", "one deposits", TestVerdict::SingleThreaded),
         ];
         let brief = Options { width: 100, color: false, verbose: false };

@@ -1,5 +1,7 @@
 //! Measures how many runs a second a hunt makes in new JVMs and in warm ones, how long it takes to the first bug, and how much memory a
-//! warm JVM has after many runs. JVM starts are included in all times.
+//! warm JVM has after many runs. JVM starts are included in all times. [`tests`] measures `fissure test`.
+
+mod tests;
 
 use std::{
     fs,
@@ -63,6 +65,8 @@ enum Part {
     FirstBug,
     /// The memory of a warm JVM over many runs
     Memory,
+    /// `fissure test`
+    Tests,
 }
 
 /// The tools and classes for all measurements.
@@ -113,6 +117,9 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     }
     if is_wanted(Part::Memory) {
         bench.memory(&programs, options)?;
+    }
+    if is_wanted(Part::Tests) {
+        tests::measure(&bench.fissure, options.runs)?;
     }
     Ok(())
 }

@@ -1,9 +1,9 @@
 //! The records of a JVM as a hunt takes them.
 
 use fissure_hunt::Process;
-use fissure_model::record::Failure;
+use fissure_model::record::{Cause, Failure};
 
-use crate::collect::Jvm;
+use crate::{collect::Jvm, test::launcher};
 
 /// Package prefixes of classes that are never the program's own.
 const LIBRARY: [&str; 4] = ["java.", "javax.", "jdk.", "sun."];
@@ -11,6 +11,7 @@ const LIBRARY: [&str; 4] = ["java.", "javax.", "jdk.", "sun."];
 /// The records of a JVM, with the name of its program and the application's frame of every failure.
 pub(crate) fn process(jvm: Jvm) -> Process {
     let mut run = jvm.run;
+    run.iter_mut().for_each(|run| leave_out_launcher(&mut run.failures));
     run.iter_mut().flat_map(|run| &mut run.failures).for_each(find_own_frame);
     Process {
         program: program(jvm.hello.as_ref().map_or("", |hello| &hello.command)).to_owned(),
@@ -22,6 +23,17 @@ pub(crate) fn process(jvm: Jvm) -> Process {
         run,
         has_ended: jvm.ended,
         has_unreadable_records: jvm.unreadable > 0,
+    }
+}
+
+/// The launcher of `fissure test` ends with an exit code if a test failed, which says nothing new beside the test's failure.
+fn leave_out_launcher(failures: &mut Vec<Failure>) {
+    let is_launcher = |failure: &Failure| {
+        let is_exit = matches!(failure.cause, Cause::Exit { .. });
+        is_exit && failure.stack.first().is_some_and(|frame| frame.class == launcher::MAIN)
+    };
+    if failures.iter().any(|failure| !is_launcher(failure)) {
+        failures.retain(|failure| !is_launcher(failure));
     }
 }
 
@@ -70,10 +82,7 @@ mod tests {
         };
         let mut failure = Failure {
             thread: "T1".to_owned(),
-            cause: fissure_model::record::Cause::Exception {
-                class: "Boom".to_owned(),
-                message: String::new(),
-            },
+            cause: Cause::Exception { class: "Boom".to_owned(), message: String::new() },
             stack: classes.iter().map(frame).collect(),
             own,
             test: None,
@@ -92,6 +101,28 @@ mod tests {
         check_own(&stack, Some(3), Some(1));
         check_own(&stack[..1], None, None);
         check_own(&[], None, None);
+    }
+
+    #[test]
+    fn the_exit_of_the_launcher_is_left_out_beside_another_failure() {
+        let failure = |cause: Cause, class: &str| Failure {
+            thread: "main".to_owned(),
+            cause,
+            stack: vec![Frame { class: class.to_owned(), method: "main".to_owned(), file: None, line: None }],
+            own: None,
+            test: None,
+            after: Vec::new(),
+            interleaving: None,
+        };
+        let check = |classes: &[&str], expected: usize| {
+            let mut failures: Vec<Failure> =
+                classes.iter().map(|class| failure(Cause::Exit { code: 1 }, class)).collect();
+            leave_out_launcher(&mut failures);
+            assert_eq!(failures.len(), expected, "{classes:?}");
+        };
+        check(&[launcher::MAIN], 1);
+        check(&["com.acme.Test", launcher::MAIN], 1);
+        check(&["com.acme.Test", "com.acme.Other"], 2);
     }
 
     #[test]

@@ -8,7 +8,7 @@ use std::{
 
 use fissure_hunt::{Aims, HuntSettings, Shard};
 use fissure_model::{
-    finding::{Status, fingerprint},
+    finding::{Finding, Kind, Status, fingerprint},
     iteration::Isolation,
     pointcut::Pointcut,
     settings::{Control, SetRules},
@@ -75,7 +75,7 @@ impl Session<'_> {
             last = Some(module);
         }
         let mut left = examined.iter().filter(|(_, examined)| examined.verdict.is_none()).count();
-        let (all, mut found) = (left, 0);
+        let (all, mut found, mut slow) = (left, 0, Vec::new());
         let mut budget = self.options.budget.unwrap_or_else(|| BUDGET.max(LEAST * left as u32));
         for (test, examined) in examined {
             if examined.verdict.is_some() {
@@ -93,14 +93,16 @@ impl Session<'_> {
             let begun = Instant::now();
             let share = budget / left.max(1) as u32;
             let title = format!("test {} of {all}, {found} flaky, {}", all - left + 1, short(test));
-            let hunted = self.hunt_in(test, share, &title, &mut jvms)?;
+            let mut hunted = self.hunt_in(test, share, &title, &mut jvms)?;
+            slow.extend(hunted.how.drain(..).map(|how| (short(test), how)));
             let result = add(&mut report, test, examined.threads, hunted);
-            found += usize::from(result.verdict == TestVerdict::Found);
+            found += usize::from(result.verdict == TestVerdict::Flaky);
             let milliseconds = examined.milliseconds + begun.elapsed().as_millis() as u64;
             report.tests.push(TestReport { milliseconds, ..result });
             budget = budget.saturating_sub(begun.elapsed());
             left -= 1;
         }
+        report.notices.extend(results::own_jvm_notice(&slow));
         results::conclude(&mut report, self.options);
         Ok(report)
     }
@@ -128,8 +130,7 @@ impl Session<'_> {
         let Hunted { result, executed, notices, has_unrepeated } = course.hunt(jvms)?;
         let schedules = result.runs;
         let scheduling = &self.options.scheduling;
-        let mut notes = hunt::run_notices(&result, scheduling);
-        notes.extend(notices);
+        let notes = hunt::run_notices(&result, scheduling);
         let summary = Summary {
             command: &command,
             scheduling,
@@ -144,7 +145,7 @@ impl Session<'_> {
         report.notices = notes.into_iter().map(|note| format!("{}: {note}", short(test))).collect();
         report.digest = Some(executed.digest);
         let directory = self.modules[test.module].directory.to_string_lossy().into_owned();
-        Ok(HuntedTest { report, schedules, directory })
+        Ok(HuntedTest { report, schedules, directory, how: notices })
     }
 
     pub(crate) fn jobs(&self) -> usize {
@@ -228,18 +229,26 @@ struct HuntedTest {
     report: Report,
     schedules: u64,
     directory: String,
+    /// How its runs were executed, if not as they were meant to be.
+    how: Vec<String>,
 }
 
 /// Adds the result of a hunt in a test to that of all tests.
 fn add(all: &mut Report, test: &Test, threads: u64, hunted: HuntedTest) -> TestReport {
-    let HuntedTest { mut report, schedules, directory } = hunted;
-    let shown = report.findings.iter().filter(|finding| finding.status > Status::Warning);
-    let findings: Vec<String> = shown.map(|finding| finding.id.clone()).collect();
-    let verdict = match (&report.problem, findings.is_empty()) {
-        (_, false) => TestVerdict::Found,
-        (Some(_), true) => TestVerdict::Unknown,
-        (None, true) => TestVerdict::Passed,
+    let HuntedTest { mut report, schedules, directory, .. } = hunted;
+    let shown = || report.findings.iter().filter(|finding| finding.status > Status::Warning);
+    let findings: Vec<String> = shown().map(|finding| finding.id.clone()).collect();
+    let fails = |finding: &Finding| finding.status == Status::Bug || finding.kind == Kind::Failure;
+    let verdict = match &report.problem {
+        _ if shown().any(fails) => TestVerdict::Flaky,
+        _ if !findings.is_empty() => TestVerdict::Violated,
+        Some(_) => TestVerdict::Unknown,
+        None => TestVerdict::Passed,
     };
+    // Notes about the runs of a test are of use only if there is something to explain.
+    if verdict == TestVerdict::Passed {
+        report.notices.clear();
+    }
     let result = TestReport {
         class: test.class.clone(),
         name: test.name.clone(),

@@ -30,7 +30,7 @@ pub(crate) fn not_hunted(test: &Test, examined: &Examined) -> TestReport {
 pub(crate) fn conclude(report: &mut Report, options: &TestArguments) {
     let with = |verdict: TestVerdict| report.tests.iter().filter(move |test| test.verdict == verdict);
     let alone = with(TestVerdict::SingleThreaded).count() as u64;
-    let hunted = [TestVerdict::Passed, TestVerdict::Found, TestVerdict::Unknown];
+    let hunted = [TestVerdict::Passed, TestVerdict::Flaky, TestVerdict::Violated, TestVerdict::Unknown];
     let hunted = hunted.into_iter().map(|verdict| with(verdict).count()).sum::<usize>();
     let mut notices = Vec::new();
     if alone > 0 {
@@ -88,6 +88,15 @@ fn message(test: &TestReport) -> String {
     test.message.as_ref().map_or_else(String::new, |message| format!(" ({message})"))
 }
 
+/// A note about tests whose runs had their own JVMs, by the reasons.
+pub(crate) fn own_jvm_notice(tests: &[(String, String)]) -> Option<String> {
+    let (first, reason) = tests.first()?;
+    Some(match tests.len() {
+        1 => format!("{first}: {reason}"),
+        all => format!("{all} tests were slower than others; for instance {first}: {reason}"),
+    })
+}
+
 /// Notes about classes that could not be used.
 pub(crate) fn problem_notices(problems: &[String]) -> Vec<String> {
     let mut notices: Vec<String> =
@@ -125,5 +134,14 @@ mod tests {
                         PoolTest > c (limit); leave it out";
         check(&many, expected);
         assert_eq!(problem(&[], "x", "y"), None);
+    }
+
+    #[test]
+    fn slow_tests_are_counted() {
+        let test = |name: &str| (name.to_owned(), "every run had its own JVM: x".to_owned());
+        assert_eq!(own_jvm_notice(&[]), None);
+        assert_eq!(own_jvm_notice(&[test("A > b")]).as_deref(), Some("A > b: every run had its own JVM: x"));
+        let expected = "2 tests were slower than others; for instance A > b: every run had its own JVM: x";
+        assert_eq!(own_jvm_notice(&[test("A > b"), test("A > c")]).as_deref(), Some(expected));
     }
 }

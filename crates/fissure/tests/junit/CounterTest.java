@@ -55,7 +55,7 @@ class CounterTest {
     @Tag("threads")
     @Timeout(5)
     void twoCountWithAnAtomic() throws Exception {
-        twice(atomic::incrementAndGet);
+        twice(() -> atomic.incrementAndGet());
         assertEquals(2, atomic.get());
     }
 
