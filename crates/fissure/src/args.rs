@@ -11,7 +11,7 @@ use fissure_model::pointcut::{Pointcut, PointcutError};
 
 use crate::{
     detect::DetectArguments, hunt::HuntArguments, replay::ReplayArguments, reporting::ReportingArguments,
-    watch::WatchArguments,
+    test::TestArguments, watch::WatchArguments,
 };
 
 /// Finds data races and atomicity violations in unmodified JVM programs.
@@ -34,6 +34,8 @@ pub(crate) enum Command {
     Detect(DetectArguments),
     /// Run a command many times with its threads under control, and make atomicity violations happen.
     Hunt(HuntArguments),
+    /// Hunt in the tests of a Maven or Gradle project: JUnit 5, JUnit 4 and TestNG.
+    Test(Box<TestArguments>),
     /// Run a command under a monitor script that you wrote: advice on pointcuts.
     Watch(WatchArguments),
     /// Run one seed or one finding of a hunt again, and show how it happens.

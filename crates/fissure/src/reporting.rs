@@ -31,7 +31,7 @@ use crate::{
 };
 
 /// The options about reports, the same for every command.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Reports")]
 pub(crate) struct ReportingArguments {
     /// A folder with source files, to show the lines. May be repeated; usual places are searched anyway.
@@ -137,6 +137,11 @@ impl Reporting {
             junit: file("--junit", &arguments.junit)?,
             config,
         })
+    }
+
+    /// Searches these folders too for source files.
+    pub(crate) fn add_sources(&mut self, folders: impl IntoIterator<Item = PathBuf>) {
+        self.source_folders.extend(folders);
     }
 
     /// Judges the findings by baseline and suppressions, shows the report, writes the files, and gives the exit code.
