@@ -122,7 +122,11 @@ pub(crate) struct ObjectArguments {
     #[arg(long, value_name = "ARGS", allow_hyphen_values = true)]
     pub(crate) constructor: Option<String>,
 
-    /// A TOML file with the same settings: core, methods, exclude, read-only, constructor.
+    /// A Java expression that makes an object, such as 'Caffeine.newBuilder().maximumSize(2).build()'.
+    #[arg(long, value_name = "EXPR", conflicts_with = "constructor")]
+    pub(crate) new: Option<String>,
+
+    /// A TOML file with the same settings: core, methods, exclude, read-only, constructor, new.
     #[arg(long, value_name = "FILE")]
     pub(crate) spec: Option<PathBuf>,
 
@@ -138,9 +142,17 @@ pub(crate) struct ObjectArguments {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=6))]
     pub(crate) values: Option<u8>,
 
-    /// How long to search for each method: 500ms, 5s, 2m.
+    /// How long to search for each method at most: 500ms, 5s, 2m.
     #[arg(long, value_name = "TIME", default_value = "5s", value_parser = duration)]
     pub(crate) budget: Duration,
+
+    /// How long to search for all methods together; 30s, or --budget if that is longer.
+    #[arg(long, value_name = "TIME", value_parser = duration)]
+    pub(crate) total_budget: Option<Duration>,
+
+    /// Which harnesses are tried: pairs of concurrent calls of any methods first, then the paper's; or the paper's only.
+    #[arg(long, value_name = "WHICH", default_value = "pairs")]
+    pub(crate) enumeration: EnumerationName,
 
     /// Execute this harness only, as in '[put(0,0)], [size()]'.
     #[arg(long, value_name = "HARNESS")]
@@ -169,6 +181,15 @@ pub(crate) struct ObjectArguments {
 
     #[command(flatten)]
     pub(crate) reporting: ReportingArguments,
+}
+
+/// Which harnesses are tried.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum EnumerationName {
+    /// Pairs of concurrent calls first, then those of the paper.
+    Pairs,
+    /// Those of the paper: at most one call of the method under test, the others of core methods.
+    Paper,
 }
 
 /// How harnesses are executed.

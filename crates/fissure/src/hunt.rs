@@ -148,9 +148,9 @@ fn hunt(options: &HuntArguments, scope: &[Pointcut], settings: &HuntSettings) ->
         config: options.reporting.config.as_deref(),
         settings,
         scope,
-        counts_violations: options.asks_for_violations() || options.reporting.fail_on.is_some(),
         is_interrupted: signals::interrupted(),
         has_unrepeated,
+        counts_violations: options.reporting.fail_on.is_some() || options.asks_for_violations(),
     };
     let runs_tests = result.processes.iter().any(|jvm| process::is_of_build_tool(&jvm.command));
     let mut report = summary.report(result);

@@ -91,6 +91,11 @@ impl Progress {
         self.bar.set_position(executions);
     }
 
+    /// Prints a line above, if the line is shown.
+    pub(crate) fn tell(&self, line: &str) {
+        self.bar.println(line);
+    }
+
     /// Shows a task's present part.
     pub(crate) fn show_task(&self, part: String) {
         self.bar.set_message(part);

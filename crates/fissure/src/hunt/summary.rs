@@ -51,12 +51,12 @@ pub(crate) struct Summary<'a> {
     pub(crate) config: Option<&'a Path>,
     pub(crate) settings: &'a HuntSettings,
     pub(crate) scope: &'a [Pointcut],
-    /// Whether the exit code counts races and atomic-set violations that caused no failure.
-    pub(crate) counts_violations: bool,
     /// Whether the user interrupted the hunt.
     pub(crate) is_interrupted: bool,
     /// Whether findings did not show again when their runs were repeated.
     pub(crate) has_unrepeated: bool,
+    /// Whether races and atomic-set violations without a failure count, because the user asked for them.
+    pub(crate) counts_violations: bool,
 }
 
 impl Summary<'_> {

@@ -136,9 +136,9 @@ impl Session<'_> {
             config: self.options.reporting.config.as_deref(),
             settings: &settings,
             scope: self.scope,
-            counts_violations: true,
             is_interrupted: signals::interrupted(),
             has_unrepeated,
+            counts_violations: true,
         };
         let mut report = summary.report(result);
         report.notices = notes.into_iter().map(|note| format!("{}: {note}", short(test))).collect();
