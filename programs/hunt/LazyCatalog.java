@@ -1,7 +1,7 @@
 // Double-checked locking without volatile: a thread reads the field without the lock under which another writes it. Under a scheduler that
 // keeps memory consistent nothing fails, but the accesses race, and the first check may be outdated.
 // fissure: must-confirm data-race LazyCatalog.catalog
-// fissure: must-confirm atomic-set-violation LazyCatalog
+// fissure: must-confirm 2 LazyCatalog
 // fissure: runs 40
 public class LazyCatalog {
     private static LazyCatalog catalog;

@@ -205,6 +205,27 @@ mod tests {
     }
 
     #[test]
+    fn the_goal_of_a_run_decides_on_its_strategy_and_points() {
+        let check = |goal: &str, expected: (&str, AccessPoints, bool, Patterns)| {
+            let control = RunSettings::default().control(registry::default(), 1, Some(goal.parse().unwrap()));
+            let Control { strategy, accesses, volatiles, patterns, .. } = control;
+            assert_eq!((strategy.as_str(), accesses, volatiles, patterns), expected, "{goal}");
+        };
+        let none = Patterns::default();
+        let access = r#"{"site":"A.m:1","field":"A.x"}"#;
+        let race = format!(r#"{{"race":{{"accesses":[{access},{access}]}}}}"#);
+        check(&race, ("racefuzzer", AccessPoints::Fields, true, Patterns { races: true, ..none }));
+        let sets = Patterns { violations: true, predictions: true, ..none };
+        let goal = Goal::Chance(ChanceGoal::with_sets()).to_string();
+        check(&goal, ("assetfuzzer", AccessPoints::Fields, true, sets));
+        let goal = Goal::Chance(ChanceGoal::at_volatiles()).to_string();
+        check(&goal, ("atomfuzzer", AccessPoints::None, true, none));
+        let accesses = Patterns { interleavings: true, ..none };
+        let goal = Goal::Chance(ChanceGoal::at_accesses(AccessPoints::All, Vec::new())).to_string();
+        check(&goal, ("atomfuzzer", AccessPoints::All, false, accesses));
+    }
+
+    #[test]
     fn accesses_are_scheduling_points_where_a_strategy_or_checker_needs_them() {
         let plain = RunSettings::default();
         check(&plain, "atomfuzzer", (AccessPoints::None, false));

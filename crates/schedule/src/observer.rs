@@ -269,3 +269,53 @@ impl Observer {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use fissure_analysis::atomic_sets::{SetId, UnitId};
+
+    use super::*;
+
+    /// Accesses of a unit of the first thread before the second one starts, and after that; the second thread reads both locations. Gives
+    /// the patterns that are predicted.
+    fn check(early: &[u32], ends_early: bool, late: &[u32], expected: &[u8]) {
+        let mut observer = Observer::new(Patterns { predictions: true, ..Patterns::default() });
+        let unit = |thread: u32, number| Occurrence { unit: Some(UnitId(thread)), number };
+        let access = |thread: u32, location: u32, kind, number| Access {
+            thread: ThreadId(thread),
+            set: SetId(1),
+            location,
+            kind,
+            site: SiteId(10 * (thread + 1) + location),
+            context: 0,
+            unit: unit(thread, number),
+        };
+        for location in early {
+            observer.accessed_set(&access(0, *location, AccessKind::Write, 1), 0);
+        }
+        if ends_early {
+            observer.ended(ThreadId(0), &[1]);
+        }
+        observer.started(ThreadId(0), ThreadId(1));
+        for location in late {
+            let number = if ends_early { 3 } else { 1 };
+            observer.accessed_set(&access(0, *location, AccessKind::Write, number), 0);
+        }
+        observer.ended(ThreadId(0), &[1, 3]);
+        for location in [1, 2] {
+            observer.accessed_set(&access(1, location, AccessKind::Read, 2), 0);
+        }
+        observer.ended(ThreadId(1), &[2]);
+        let (predictions, cut) = observer.predictions();
+        assert!(cut.is_nothing());
+        let patterns: Vec<u8> = predictions.iter().map(|prediction| prediction.pattern().pattern).collect();
+        assert_eq!(patterns, expected, "{early:?} {ends_early} {late:?}");
+    }
+
+    #[test]
+    fn a_unit_of_work_may_begin_before_the_second_thread_exists() {
+        check(&[1], false, &[2], &[8]);
+        check(&[1], true, &[2], &[]);
+        check(&[1, 2], false, &[], &[]);
+    }
+}

@@ -14,7 +14,7 @@
 //! - `service NAME CLASS`: the class is registered as a provider of the service.
 //! - `args ARGUMENT…`: the arguments of the program.
 //!
-//! Programs for `fissure hunt`:
+//! Programs for `fissure hunt`, where KIND is the kind of a finding, or the number of a pattern of atomic sets:
 //!
 //! - `must-be-bug KIND SUBJECT`: made to happen, with a failure that no reference run shows.
 //! - `must-confirm KIND SUBJECT`: made to happen.
@@ -284,7 +284,12 @@ fn hunted(folder: Folder, kind: &str, subject: &str) -> Result<Claim, String> {
             }
             _ => Err(format!("'{number}' is no pattern from 1 to 11, and not 'race'")),
         },
-        _ => Ok(Claim::new(kind, subject)),
+        (_, kind) => Ok(match kind.parse() {
+            Ok(number @ 1..=11) => {
+                Claim { pattern: Some(number), ..Claim::new("atomic-set-violation", subject) }
+            }
+            _ => Claim::new(kind, subject),
+        }),
     }
 }
 

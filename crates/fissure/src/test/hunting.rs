@@ -207,6 +207,7 @@ impl Session<'_> {
             learns: true,
             until_bug: self.options.until_bug,
             minimises: true,
+            // A test is about failures.
             aims: Aims::FAILURES,
             only: Vec::new(),
             run: self.options.scheduling.run_settings(self.sets.clone()),

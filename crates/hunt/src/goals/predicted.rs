@@ -285,6 +285,30 @@ mod tests {
     }
 
     #[test]
+    fn beside_other_goals_findings_are_tried_until_they_are_confirmed() {
+        let second = &second();
+        let check = |runs: &[Outcome], aims, expected: &[&str]| {
+            let mut goals = PredictedGoals::default();
+            runs.iter().for_each(|run| goals.learn(run, Judgement::default()));
+            let chosen: Vec<String> = goals.unconfirmed(9, aims).iter().map(Goal::to_string).collect();
+            assert_eq!(chosen, expected);
+        };
+        let sets = Aims { races: false, ..Aims::ALL };
+        let profile = &Goal::Chance(ChanceGoal::with_sets()).to_string();
+        let predicted = run(&[second, FIRST, RACE], None, false);
+        check(&[], Aims::ALL, &[profile]);
+        check(&[], Aims::FAILURES, &[]);
+        check(std::slice::from_ref(&predicted), Aims::FAILURES, &[]);
+        check(std::slice::from_ref(&predicted), Aims { sets: false, ..Aims::ALL }, &[RACE]);
+        check(std::slice::from_ref(&predicted), sets, &[FIRST, profile, second]);
+        check(&[predicted.clone(), run(&[], Some(FIRST), true)], sets, &[second, profile]);
+        let in_vain = || run(&[], Some(second), false);
+        check(&[predicted.clone(), in_vain(), in_vain(), in_vain()], sets, &[FIRST, profile]);
+        let profiled = || Outcome { goal: Some(profile.parse().unwrap()), ..run(&[], None, false) };
+        check(&[predicted, profiled(), profiled(), profiled()], sets, &[FIRST, second]);
+    }
+
+    #[test]
     fn goals_that_failed_too_often_come_last() {
         let second = &second();
         let mut runs = vec![run(&[second, FIRST], None, false)];
