@@ -59,6 +59,7 @@ pub(crate) fn random(program: &Program<'_>, seed: u64) -> Control {
         seed,
         pause: 0,
         goal: None,
+        prevented: Vec::new(),
         schedule: None,
         is_patient: false,
         steps: LIMITS.steps,
@@ -279,7 +280,7 @@ impl FrontEnd for Fake<'_> {
         let variable = self
             .access_at(site)
             .map(|(DeclaredField { field, .. }, _)| Variable { class: Some(field.class), name: field.name });
-        (site.0 != 0).then(|| Site { frame: frame(site.0), is_block: false, variable })
+        (site.0 != 0).then(|| Site { frame: frame(site.0), is_block: false, variable, called: None })
     }
 
     fn is_write(&self, site: SiteId) -> bool {

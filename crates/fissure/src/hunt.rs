@@ -4,7 +4,6 @@
 //! [`fissure_hunt`] decides which runs to make and what they show. Here are its options, the processes that are its runs ([`run`],
 //! [`pool`]), and its result as a report ([`summary`]).
 
-mod cause;
 mod equality;
 mod options;
 mod pool;
@@ -101,6 +100,7 @@ fn settings(options: &HuntArguments, sets: SetRules, shard: Shard) -> HuntSettin
         profiling_runs: options.profile,
         learns: options.learn == YesNo::Yes,
         until_bug: options.until_bug,
+        seeks_causes: !options.until_bug,
         minimises: !options.no_minimise,
         run: options.scheduling.run_settings(sets),
     }
@@ -204,6 +204,11 @@ impl Clock {
         *self = Clock::start(budget);
     }
 
+    /// The time since the hunt began, if its time is limited.
+    fn elapsed(&self) -> Option<Duration> {
+        self.budget.map(|_| self.begun.elapsed())
+    }
+
     /// The share of the time that is spent.
     fn spent(&self) -> f64 {
         self.budget.map_or(0.0, |budget| self.begun.elapsed().as_secs_f64() / budget.as_secs_f64())
@@ -270,6 +275,10 @@ impl Runner for Processes<'_> {
 
     fn spent(&self) -> f64 {
         self.clock.spent()
+    }
+
+    fn elapsed(&self) -> Option<Duration> {
+        self.clock.elapsed()
     }
 
     fn blindness(&self, outcomes: &[Outcome]) -> Option<Blindness> {

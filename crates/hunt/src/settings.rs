@@ -27,6 +27,8 @@ pub struct HuntSettings {
     pub learns: bool,
     /// Whether the hunt ends at the first run that shows a schedule-dependent failure.
     pub until_bug: bool,
+    /// Whether the causes of failures are sought, and tested by further runs.
+    pub seeks_causes: bool,
     /// Whether the schedules of findings are shortened.
     pub minimises: bool,
     /// How each run is controlled.
@@ -117,6 +119,7 @@ impl RunSettings {
             seed,
             pause: self.pause,
             goal,
+            prevented: Vec::new(),
             schedule: None,
             is_patient: false,
             steps: self.steps,

@@ -117,6 +117,7 @@ impl Simulation {
             unguarded: Vec::new(),
             cut: Vec::new(),
             thrashings: conductor.strategy().thrashings(),
+            prevention: conductor.prevention_facts(),
         }
     }
 
@@ -245,6 +246,7 @@ fn hunted(threads: &[Vec<Does>], pause: u32, runs: u64, learns: bool) -> HuntRes
         profiling_runs: 0,
         learns,
         until_bug: false,
+        seeks_causes: true,
         minimises: true,
         run: RunSettings { pause, points: Points::Auto, steps: 1_000, ..RunSettings::default() },
     };

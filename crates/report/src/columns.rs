@@ -209,6 +209,7 @@ mod tests {
             thread,
             action: Action::Write,
             object: object.to_owned(),
+            called: None,
             at: Some(Frame {
                 class: "銀行.口座".to_owned(),
                 method: "入金".to_owned(),

@@ -14,6 +14,7 @@ pub mod sarif;
 pub mod text;
 pub mod triage;
 
+mod causes;
 mod columns;
 mod excerpt;
 mod finding_text;

@@ -5,7 +5,7 @@ use fissure_model::{
     interleaving::{Action, Step},
 };
 
-use crate::{PASSIVE, sets, words};
+use crate::{PASSIVE, causes, sets, words};
 
 /// The prefix of Fissure's hook classes, which explanations leave out.
 const HOOK: &str = "java.lang.Fissure";
@@ -59,6 +59,11 @@ pub(crate) fn subject(finding: &Finding) -> String {
 /// The defect, in one sentence without a full stop.
 pub(crate) fn headline(finding: &Finding) -> String {
     let sure = finding.status != Status::Warning;
+    if finding.kind == Kind::Failure
+        && let Some(cause) = causes::headline(finding)
+    {
+        return format!("{cause}{}", followed(finding));
+    }
     if finding.kind == Kind::AtomicSetViolation && !finding.accesses.is_empty() {
         return format!("{}{}", set_headline(finding, sure), followed(finding));
     }
@@ -76,7 +81,7 @@ pub(crate) fn headline(finding: &Finding) -> String {
         (Kind::Deadlock, _) if is_cycle(finding) => {
             "is part of a deadlock: threads wait for each other in a cycle"
         }
-        (Kind::Deadlock, _) => "is part of a deadlock: threads wait, and no thread is left to wake them",
+        (Kind::Deadlock, _) => "waits for ever: no thread is left to wake it",
         (Kind::NonAtomicMethod, _) => "is not atomic: no order of the calls explains their results",
         (Kind::Failure, _) if finding.reason.is_none() => "fails in some schedules only",
         (Kind::Failure | Kind::Custom, _) => {
@@ -163,7 +168,8 @@ pub(crate) fn consequence(kind: &FailureKind) -> &str {
 }
 
 fn is_cycle(finding: &Finding) -> bool {
-    !finding.sites.iter().any(|site| matches!(site.role.as_str(), "waits" | "waits to be notified"))
+    let mut waits = finding.sites.iter().map(|site| site.role.as_str());
+    !waits.any(|role| role == "waits" || role.starts_with("waits to be notified") || role == "waits for input")
 }
 
 /// How many executions the outcomes of a finding add up to.
@@ -193,6 +199,10 @@ pub(crate) fn verb(role: &str) -> String {
         // Deadlocks say what is waited for: `waits for lock com.acme.Account@3`.
         waits if waits.starts_with("waits") => format!("{waits} at"),
         holds if holds.starts_with("holds lock") => format!("{holds}, acquired at"),
+        // The steps of a cause say what is accessed: `reads `used``.
+        verb if ["reads ", "writes ", "calls ", "acquires "].iter().any(|it| verb.starts_with(it)) => {
+            format!("{verb} at")
+        }
         "call" => "calls at".to_owned(),
         "execution" => "executes".to_owned(),
         other => format!("({other}) at"),
@@ -233,6 +243,10 @@ pub(crate) fn step(step: &Step) -> String {
         }
         _ => short(&step.object),
     };
+    if let Some(called) = &step.called {
+        let receiver = member(&step.object);
+        return if receiver.is_empty() { format!("{called}()") } else { format!("{receiver}.{called}()") };
+    }
     match (action(step.action), object) {
         ("leaves", "") => "leaves the block".to_owned(),
         ("atomic", "") => "shared operation".to_owned(),

@@ -210,6 +210,7 @@ pub(crate) mod tests {
                 thread: words[0].parse().unwrap(),
                 action,
                 object: words[2].replace('_', ""),
+                called: None,
                 at: None,
                 role: words.get(3).map(|role| (*role).to_owned()),
                 folded: 0,

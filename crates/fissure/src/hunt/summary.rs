@@ -4,7 +4,7 @@ use fissure_hunt::{Found, HuntResult, HuntSettings, Points, RunFacts, StrategyRe
 use fissure_model::{finding::Finding, pointcut::Pointcut};
 use fissure_report::{Campaign, Report, SeedRange, thousands};
 
-use super::{HuntArguments, cause, count, problem_text, run_notes, words};
+use super::{HuntArguments, count, problem_text, run_notes, words};
 use crate::verdict::{self, Blindness};
 
 /// The note if nothing happened and accesses were no scheduling points.
@@ -59,7 +59,7 @@ impl Summary<'_> {
             report.campaigns.extend((strategy.profiling_runs > 0).then(|| campaign(strategy)));
         }
         let RunFacts { exits, coverage, internal_errors, .. } = result.facts;
-        let findings = result.found.into_iter().map(finding).collect();
+        let findings = result.found.into_iter().map(|found| found.finding).collect();
         Report { exits, jvms: result.processes, coverage, internal_errors, findings, ..report }
     }
 
@@ -240,17 +240,6 @@ impl Summary<'_> {
             format!("{blindness}; other schedules may lead more threads there: raise --runs")
         })
     }
-}
-
-/// The finding of a report, with the cause in its reason.
-fn finding(found: Found) -> Finding {
-    let mut finding = found.finding;
-    if let Some(cause) = found.cause {
-        let reason = finding.reason.get_or_insert_default();
-        reason.push_str(": ");
-        reason.push_str(&cause::describe(&cause));
-    }
-    finding
 }
 
 fn campaign(result: &StrategyResult) -> Campaign {

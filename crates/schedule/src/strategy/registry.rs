@@ -131,6 +131,7 @@ mod tests {
             seed: 1,
             pause: 0,
             goal: None,
+            prevented: Vec::new(),
             schedule: None,
             is_patient: false,
             steps: 1,
