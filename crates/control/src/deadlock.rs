@@ -8,7 +8,10 @@ use fissure_model::{
     ids::{LockId, SiteId, ThreadId},
     interleaving::{Action, Interleaving, Step},
 };
-use fissure_schedule::stuck::{Stuck, StuckThread, WaitsFor};
+use fissure_schedule::{
+    stuck::{Stuck, StuckThread, WaitsFor},
+    trace::TraceStep,
+};
 
 use crate::{
     ControlledRun,
@@ -91,7 +94,6 @@ impl ControlledRun {
         involved: &[&StuckThread],
         waits: &[Site],
     ) -> (Vec<Site>, Interleaving) {
-        let mut steps = self.last_steps(front);
         let mut held = Vec::new();
         let wanted: Vec<LockId> = involved
             .iter()
@@ -100,6 +102,13 @@ impl ControlledRun {
                 _ => None,
             })
             .collect();
+        let holds = |step: &TraceStep| {
+            let holds = |waiting: &&StuckThread| {
+                waiting.thread == step.thread && step.lock.is_some_and(|lock| waiting.holds.contains(&lock))
+            };
+            step.action == Action::Acquire && involved.iter().any(holds)
+        };
+        let mut steps = self.last_steps(front, holds);
         for (index, number) in steps.numbers.iter().enumerate() {
             let Some((_, step)) = self.conductor.trace().range(*number, *number).next() else { continue };
             let (Action::Acquire, Some(lock), Some(site)) = (step.action, step.lock, step.site) else {
@@ -111,8 +120,7 @@ impl ControlledRun {
                     (other.thread, other.action, other.lock) == (step.thread, Action::Acquire, step.lock)
                 })
             };
-            let holds = involved.iter().any(|waiting| waiting.thread == step.thread && waiting.holds.contains(&lock));
-            if holds && wanted.contains(&lock) && steps.numbers[index + 1..].iter().all(is_last) {
+            if holds(&step) && wanted.contains(&lock) && steps.numbers[index + 1..].iter().all(is_last) {
                 let role = format!("holds lock {}", self.locks.name(lock).unwrap_or_default());
                 let name = self.conductor.name(step.thread);
                 steps.interleaving.steps[index].role = Some(role.clone());

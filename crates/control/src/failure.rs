@@ -56,7 +56,7 @@ impl ControlledRun {
 
     /// The last steps before a failure, which is the last step itself.
     fn steps_before_failure(&self, front: &dyn FrontEnd, failure: &Failure) -> Interleaving {
-        let mut interleaving = self.last_steps(front).interleaving;
+        let mut interleaving = self.last_steps(front, |_| false).interleaving;
         if let Some(last) = interleaving.steps.last_mut() {
             (last.action, last.object) = match &failure.cause {
                 Cause::Exit { code } => (Action::Other, format!("ends the program with exit code {code}")),

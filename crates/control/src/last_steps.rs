@@ -22,7 +22,7 @@ const MOST_STEPS: usize = 60;
 const MOST_OF_GOAL: usize = 24;
 
 /// The last steps of a run.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct LastSteps {
     /// The steps that may concern several threads. The last step of the run is one of them in any case.
     pub(crate) interleaving: Interleaving,
@@ -33,8 +33,12 @@ pub(crate) struct LastSteps {
 }
 
 impl ControlledRun {
-    /// The last steps of the run so far.
-    pub(crate) fn last_steps(&self, front: &dyn FrontEnd) -> LastSteps {
+    /// The last steps of the run so far. Those that are wanted are kept in any case.
+    pub(crate) fn last_steps(
+        &self,
+        front: &dyn FrontEnd,
+        is_wanted: impl Fn(&TraceStep) -> bool,
+    ) -> LastSteps {
         let trace = self.conductor.trace();
         let last = trace.last();
         let window: Vec<(u64, TraceStep)> = trace.range(last.saturating_sub(WINDOW).max(1), last).collect();
@@ -49,10 +53,10 @@ impl ControlledRun {
         let shown = window.iter().filter(|(number, step)| *number == last || matters(step)).count();
         let mut skipped = shown.saturating_sub(MOST_STEPS);
         let mut folded = window.first().map_or(0, |(first, _)| first - 1);
-        let mut steps = LastSteps { interleaving: Interleaving::default(), threads: Vec::new(), numbers: Vec::new() };
+        let mut steps = LastSteps::default();
         for (number, step) in &window {
             let is_last = *number == last;
-            let is_kept = is_last || of_goal.contains(number);
+            let is_kept = is_last || of_goal.contains(number) || is_wanted(step);
             if !is_kept && (!matters(step) || skipped > 0) {
                 skipped -= usize::from(skipped > 0 && matters(step));
                 folded += 1;

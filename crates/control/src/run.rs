@@ -8,7 +8,7 @@ use fissure_model::{
     settings::{AccessPoints, Control as Settings},
 };
 use fissure_schedule::{
-    conductor::{Arrival, Conductor, Decision},
+    conductor::{Arrival, Conductor, Decision, Parts},
     operation::Operation,
     strategy::{AcquireRole, GoalRole},
 };
@@ -123,7 +123,9 @@ impl ControlledRun {
             is_earlier: flags & EARLIER != 0,
         };
         let stays = self.is_inside_call(thread);
-        let parts = site_flags::parts(flags);
+        // An operation without a site has no flags.
+        let has_site = operation.site().is_some_and(|site| site.0 != 0);
+        let parts = if has_site { site_flags::parts(flags) } else { Parts::default() };
         let arrival = Arrival { operation, is_quiet, stays, acquire_role, role, parts };
         let decision = self.conductor.arrive(thread, arrival);
         if decision != Decision::Run(thread) {

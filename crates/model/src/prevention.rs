@@ -45,6 +45,11 @@ pub enum Prevention {
     },
     /// `notify` wakes a thread that waits for something else: it wakes all waiting threads instead.
     SingleNotify,
+    /// Another thread enters the monitor before a notified thread is back in it, and changes what it waited for: notified threads come first.
+    Overtaken {
+        /// The site of the wait.
+        wait: String,
+    },
     /// A notification comes before the wait and is lost: it is remembered for the next wait instead.
     LostNotify,
 }
@@ -74,7 +79,7 @@ impl Prevention {
             Prevention::Early { early, expected } => vec![&early.site, &expected.site],
             Prevention::Delay { last } => vec![&last.site],
             Prevention::Cycle { outer, inner } => outer.iter().chain(inner).map(String::as_str).collect(),
-            Prevention::SingleNotify | Prevention::LostNotify => Vec::new(),
+            Prevention::Overtaken { .. } | Prevention::SingleNotify | Prevention::LostNotify => Vec::new(),
         }
     }
 
@@ -97,7 +102,9 @@ impl Prevention {
             Prevention::Cycle { outer, inner } => {
                 Part { begins: names(outer), ends: names(inner), is_remote: names(outer) }
             }
-            Prevention::SingleNotify | Prevention::LostNotify => Part::default(),
+            Prevention::Overtaken { .. } | Prevention::SingleNotify | Prevention::LostNotify => {
+                Part::default()
+            }
         }
     }
 

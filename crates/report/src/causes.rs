@@ -105,6 +105,11 @@ fn sentence(finding: &Finding, prevention: &Prevention) -> Option<String> {
             };
             Some(format!("{what} at {} can come too late", place(finding, &last.site)))
         }
+        Prevention::Overtaken { wait } => Some(format!(
+            "a thread that waits at {} goes on when it is notified, but another thread can enter the monitor first and change what it \
+             waited for",
+            place(finding, wait)
+        )),
         Prevention::Cycle { .. } | Prevention::SingleNotify | Prevention::LostNotify => None,
     }
 }
@@ -117,7 +122,8 @@ fn change(finding: &Finding, prevention: &Prevention) -> Option<String> {
             if first.act == Act::Acquire {
                 let lock = finding.sites.iter().flat_map(|site| &site.locks).next();
                 let lock = lock.map_or_else(|| "the lock".to_owned(), |lock| format!("the lock of {}", lock.name));
-                return Some(format!("hold {lock} from {from} to line {to}, without releasing it in between"));
+                let (from, to) = common_caller(finding, first, last).unwrap_or((from, format!("line {to}")));
+                return Some(format!("hold {lock} from {from} to {to}, without releasing it in between"));
             }
             let is_in_file = prevention.is_in_one_method();
             let until = if is_in_file { format!("line {to}") } else { place(finding, &last.site) };
@@ -151,6 +157,9 @@ fn change(finding: &Finding, prevention: &Prevention) -> Option<String> {
             places.dedup();
             Some(format!("acquire the locks in the same order everywhere (they are acquired at {})", words::list(&places)))
         }
+        Prevention::Overtaken { wait } => {
+            Some(format!("check the condition again after the wait at {}, in a loop", place(finding, wait)))
+        }
         Prevention::SingleNotify => Some(format!("call notifyAll instead of notify{}", notified(finding))),
         Prevention::LostNotify => Some(format!(
             "wait in a loop that checks a condition, which the notifying thread sets under the same lock{}",
@@ -158,6 +167,25 @@ fn change(finding: &Finding, prevention: &Prevention) -> Option<String> {
         )),
         Prevention::Delay { .. } => None,
     }
+}
+
+/// The lines of the method that calls both acquires, if they are in different methods and the stacks are known.
+fn common_caller(finding: &Finding, first: &GoalSite, last: &GoalSite) -> Option<(String, String)> {
+    if method(&first.site) == method(&last.site) {
+        return None;
+    }
+    let stack = |site: &GoalSite| {
+        let known = finding.sites.iter().find(|known| {
+            known.stack.len() > 1 && known.stack.first().is_some_and(|frame| is_at(frame, &site.site))
+        });
+        known.map(|known| known.stack.as_slice())
+    };
+    let (begins, ends) = (stack(first)?, stack(last)?);
+    begins.iter().find_map(|from| {
+        let to = ends.iter().find(|to| to.class == from.class && to.method == from.method)?;
+        let (begin, end) = (place_of(from, &from.method), format!("line {}", to.line?));
+        Some((begin, end)).filter(|_| from.line.is_some())
+    })
 }
 
 /// The sites of notifications in the explanation.

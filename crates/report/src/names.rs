@@ -196,6 +196,9 @@ pub(crate) fn verb(role: &str) -> String {
         "interfere" | "interfered" => "interleaves at".to_owned(),
         "wait" | "blocked" => "waits at".to_owned(),
         "failed" => "fails at".to_owned(),
+        notified if notified.starts_with("waits to be notified ") => {
+            format!("{} at", notification(notified))
+        }
         // Deadlocks say what is waited for: `waits for lock com.acme.Account@3`.
         waits if waits.starts_with("waits") => format!("{waits} at"),
         holds if holds.starts_with("holds lock") => format!("{holds}, acquired at"),
@@ -207,6 +210,18 @@ pub(crate) fn verb(role: &str) -> String {
         "execution" => "executes".to_owned(),
         other => format!("({other}) at"),
     }
+}
+
+/// The lock that a role of a deadlock's site names: `holds lock com.acme.Account@3`.
+pub(crate) fn lock_of(role: &str) -> Option<&str> {
+    let prefixes = ["waits for lock ", "waits to be notified ", "holds lock "];
+    prefixes.iter().find_map(|prefix| role.strip_prefix(prefix))
+}
+
+/// `waits on com.acme.Mailbox@1 to be notified`.
+fn notification(role: &str) -> String {
+    let lock = lock_of(role).unwrap_or_default();
+    format!("waits on {lock} to be notified")
 }
 
 /// The verb for a step.
@@ -251,7 +266,11 @@ pub(crate) fn step(step: &Step) -> String {
         ("leaves", "") => "leaves the block".to_owned(),
         ("atomic", "") => "shared operation".to_owned(),
         (verb, "") => verb.to_owned(),
-        ("", object) => object.to_owned(),
+        ("", object) => match lock_of(object) {
+            Some(lock) if object.starts_with("waits to be") => format!("waits on {} to be notified", short(lock)),
+            Some(lock) => format!("waits for lock {}", short(lock)),
+            None => object.to_owned(),
+        },
         (verb, object) => format!("{verb} {object}"),
     }
 }

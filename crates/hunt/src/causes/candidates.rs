@@ -62,11 +62,16 @@ pub(super) fn candidates(merged: &Merged, shown: &Shown) -> Vec<Candidate> {
         add(Candidate { prevention, goal: Some(Goal::Accesses(goal)), violation: None });
     }
     for (_, goal, _) in &hits {
-        let Some(Goal::Acquires(goal)) = goal.clone().map(plain) else { continue };
+        // The choices that lead to the acquires belong to the goal: without them few runs reach it.
+        let Some(Goal::Acquires(goal)) = goal.clone() else { continue };
         if goal.is_order {
             let site = |site: &str| GoalSite { site: site.to_owned(), act: Act::Acquire, name: String::new() };
             let (early, expected) = (site(&goal.remote), site(&goal.local));
             let prevention = Prevention::Early { early, expected };
+            add(Candidate { prevention, goal: Some(Goal::Acquires(goal)), violation: None });
+        } else if merged.violations_of(&shown.id).next().is_none() && finding.kind == Kind::Failure {
+            // Without an atomic block, the later acquire is that of a notified thread.
+            let prevention = Prevention::Overtaken { wait: goal.local.clone() };
             add(Candidate { prevention, goal: Some(Goal::Acquires(goal)), violation: None });
         }
     }

@@ -29,6 +29,7 @@ pub(crate) fn mark(finding: &mut Finding) {
             last_step(interleaving, interleaving.steps.len(), last, |_| true).map(|at| vec![at])
         }
         // The sites of a deadlock are its cause.
+        Prevention::Overtaken { wait } => overtaken(interleaving, wait),
         Prevention::Cycle { .. } | Prevention::SingleNotify | Prevention::LostNotify => None,
     };
     // Violations have sites for the same steps already.
@@ -88,6 +89,21 @@ fn between(
     None
 }
 
+/// The wait, the acquire of another thread, and the acquire of the notified thread.
+fn overtaken(interleaving: &Interleaving, wait: &str) -> Option<Vec<usize>> {
+    let site = GoalSite { site: wait.to_owned(), act: Act::Acquire, name: String::new() };
+    let steps = &interleaving.steps;
+    let again = last_step(interleaving, steps.len(), &site, |_| true)?;
+    let is_of = |step: &Step, action: Action| step.action == action && step.object == steps[again].object;
+    let waits = (0..again).rev().find(|at| {
+        is_of(&steps[*at], Action::Wait) && steps[*at].thread == steps[again].thread
+    })?;
+    let remote = (waits..again).rev().find(|at| {
+        is_of(&steps[*at], Action::Acquire) && steps[*at].thread != steps[again].thread
+    })?;
+    Some(vec![waits, remote, again])
+}
+
 /// A write of another thread to the same location between two steps.
 fn conflicting(interleaving: &Interleaving, begin: usize, end: usize) -> Option<usize> {
     let steps = &interleaving.steps;
@@ -139,6 +155,7 @@ fn role(step: &Step) -> String {
         (_, Some(called)) => format!("calls `{name}.{called}`"),
         (Action::Read, _) => format!("reads `{name}`"),
         (Action::Write, _) => format!("writes `{name}`"),
+        (Action::Wait, _) => format!("waits to be notified {}", step.object),
         _ => format!("acquires {}", step.object),
     }
 }

@@ -13,7 +13,10 @@ use fissure_model::{
 use smallvec::SmallVec;
 
 use super::Conductor;
-use crate::{operation::Operation, strategy::Candidate};
+use crate::{
+    operation::{Operation, Wake},
+    strategy::Candidate,
+};
 
 /// After so many choices a held location is given up.
 const LONGEST: u64 = 20_000;
@@ -71,6 +74,7 @@ enum Rule {
     Early,
     Delay,
     Cycle,
+    Overtaken,
     Notifications,
 }
 
@@ -104,6 +108,7 @@ impl Conductor {
                 Prevention::Early { .. } => Rule::Early,
                 Prevention::Delay { .. } => Rule::Delay,
                 Prevention::Cycle { .. } => Rule::Cycle,
+                Prevention::Overtaken { .. } => Rule::Overtaken,
                 Prevention::SingleNotify => {
                     state.notifies_all = true;
                     Rule::Notifications
@@ -129,7 +134,17 @@ impl Conductor {
         !self.preventions.rules.is_empty()
             && !state.is_quiet
             && !state.stays
-            && self.preventions.forbids(thread, &operation, state.parts)
+            && (self.preventions.forbids(thread, &operation, state.parts) || self.overtakes(thread, &operation))
+    }
+
+    /// Whether a thread would enter a monitor before a thread that was notified in it, although the run prevents that.
+    fn overtakes(&self, thread: ThreadId, operation: &Operation) -> bool {
+        let Some(lock) = operation.acquires() else { return false };
+        let is_notified = |(number, other): (usize, &super::Thread)| {
+            let waits = matches!(other.state, super::State::Stopped(Operation::Resume { lock: there, .. }) if there == lock);
+            number != thread.0 as usize && waits && other.wake == Some(Wake::Called)
+        };
+        self.preventions.rules.contains(&Rule::Overtaken) && self.threads.iter().enumerate().any(is_notified)
     }
 
     /// Removes the candidates that must wait. Returns whether there was one.
