@@ -164,7 +164,9 @@ impl ControlledRun {
         let given = place(front, notification.site);
         let receiver = |thread: &ThreadId| stuck.threads.iter().find(|other| other.thread == *thread);
         Some(match (notification.woken.as_slice(), notification.woken.iter().find_map(receiver)) {
-            ([], _) => format!("{begins}; the notification at {given} came when no thread waited, and was lost"),
+            ([], _) => {
+                format!("{begins}; the notification at {given} came when no thread waited, and was lost")
+            }
             (_, Some(other)) if other.thread != waiting.thread => format!(
                 "{begins}; no thread is left to do it. The notification at {given} was given to {}, which waits for something else at {}",
                 self.conductor.name(other.thread),

@@ -10,8 +10,9 @@
 //! 2. Candidates that clear the same runs are compared: if forcing the first one makes the program fail although the second one is
 //!    prevented, and not the other way round, the second one is a bystander.
 //! 3. If no candidate clears all runs, two may do so together: then there are two independent causes.
-//! 4. The causes that are left are forced and prevented in as many runs as the allowance permits. They are proved if the program fails in
-//!    nearly all of the first, and in none of the second.
+//! 4. The causes that are left are forced and prevented in as many runs as the allowance permits, also in runs whose goals are other
+//!    interleavings of the same variables. They are proved if the program fails in nearly all of the first, and in none of the second.
+//!    A run that fails all the same is added to those of the first step.
 //!
 //! The number of runs is bounded by that of the search, so that the same hunt gives the same result; with a time budget also by time.
 
@@ -22,7 +23,7 @@ use std::time::Duration;
 
 use fissure_model::{
     finding::{Judgement, Kind, ProvedCause, Repair, Status, Trials},
-    goal::Goal,
+    goal::{AccessGoal, Goal},
     prevention::Prevention,
     settings::Control,
 };
@@ -45,9 +46,15 @@ const MOST_JUDGED: usize = 16;
 /// How many runs that failed are repeated with each candidate prevented: fewer if the allowance is small.
 const LEAST_REPEATED: u64 = 2;
 const MOST_REPEATED: u64 = 6;
-const RUNS_PER_REPEATED: u64 = 16;
+const RUNS_PER_REPEATED: u64 = 24;
+/// How many causes may be told together.
+const MOST_CAUSES: usize = 2;
+/// How often the choice of causes is repeated with runs that failed all the same.
+const ATTEMPTS: usize = 3;
+/// How many candidates that clear the same runs are compared.
+const MOST_EQUALS: usize = 3;
 /// How many runs compare two candidates.
-const COMPARED: u64 = 4;
+const COMPARED: u64 = 3;
 /// In how many runs a proved cause is forced and prevented, if the allowance permits.
 const MOST_FORCED: u64 = 60;
 const MOST_PREVENTED: u64 = 200;
@@ -65,14 +72,15 @@ const TIME: Duration = Duration::from_secs(5);
 /// Seeds of the runs that force and prevent begin here, so that they differ from those of the search.
 const FIRST_SEED: u64 = 1_000_000;
 
-/// Seeks the causes of the most certain findings, and tells those with the same cause as one. The search took so many runs. Gives the runs in
-/// which causes were forced and nothing was prevented, which are added to the findings.
+/// Seeks the causes of the most certain findings, and tells those with the same cause as one. The search knows these goals at accesses, and took
+/// so many runs. Gives the runs in which causes were forced and nothing was prevented, which are added to the findings.
 pub(crate) fn judge<R: Runner>(
     settings: &RunSettings,
     strategy: &StrategyKind,
     runner: &mut R,
     merged: &mut Merged,
     references: &References,
+    known_goals: &[AccessGoal],
     search_runs: u64,
 ) -> Result<Vec<Outcome>, R::Error> {
     let bugs = merged.shown().iter().filter(|shown| shown.status() == Status::Bug).count().min(FINDINGS);
@@ -106,7 +114,7 @@ pub(crate) fn judge<R: Runner>(
         let known = judge.known_cause(&failing, &groups)?;
         let verdict = match known {
             Some(_) => None,
-            None if number < FINDINGS => Some(judge.verdict(merged, &failing)?),
+            None if number < FINDINGS => Some(judge.verdict(merged, &failing, known_goals)?),
             None => None,
         };
         next_seed = judge.next_seed;
@@ -186,37 +194,84 @@ impl<R: Runner> Judge<'_, R> {
         Ok(None)
     }
 
-    fn verdict(&mut self, merged: &Merged, failing: &[Control]) -> Result<Verdict, R::Error> {
-        let mut candidates = candidates::candidates(merged, self.shown);
+    fn verdict(
+        &mut self,
+        merged: &Merged,
+        failing: &[Control],
+        known_goals: &[AccessGoal],
+    ) -> Result<Verdict, R::Error> {
+        let candidates = candidates::candidates(merged, self.shown, known_goals);
         if candidates.is_empty() || failing.is_empty() {
             return Ok(Verdict::default());
         }
-        // Bystanders: nothing changes if they are prevented.
-        let mut cleared: Vec<Vec<bool>> = Vec::new();
-        for candidate in &candidates {
-            cleared.push(self.clears(failing, std::slice::from_ref(&candidate.prevention))?);
+        let adversaries = candidates::adversaries(&candidates, known_goals);
+        let mut failing = failing.to_vec();
+        // For each candidate, the failing runs that end well if it is prevented.
+        let mut cleared: Vec<Vec<bool>> = vec![Vec::new(); candidates.len()];
+        for _ in 0..ATTEMPTS {
+            self.screen(&candidates, &failing, &mut cleared)?;
+            let chosen = self.choose(&candidates, &cleared)?;
+            if chosen.is_empty() {
+                break;
+            }
+            let causes: Vec<&Candidate> = chosen.into_iter().map(|index| &candidates[index]).collect();
+            match self.proof(&failing, &causes, &adversaries)? {
+                Ok(verdict) => return Ok(verdict),
+                Err(counterexamples) => failing.extend(counterexamples),
+            }
         }
+        Ok(Verdict::default())
+    }
+
+    /// Prevents each candidate in those failing runs in which it was not prevented yet. A candidate that clears none is a bystander.
+    fn screen(
+        &mut self,
+        candidates: &[Candidate],
+        failing: &[Control],
+        cleared: &mut [Vec<bool>],
+    ) -> Result<(), R::Error> {
+        for (index, candidate) in candidates.iter().enumerate() {
+            let clears_all = |known: &Vec<bool>| known.len() == failing.len() && !known.contains(&false);
+            // Candidates that no run had as its goal are tried only if the others do not explain everything.
+            if candidate.is_remote_chance && cleared.iter().any(clears_all) {
+                break;
+            }
+            let known = cleared[index].len();
+            // Without an effect on the first runs, it is not tried on further ones.
+            if known > 0 && !cleared[index].contains(&true) {
+                cleared[index].resize(failing.len(), false);
+                continue;
+            }
+            let further = self.clears(&failing[known..], std::slice::from_ref(&candidate.prevention))?;
+            cleared[index].extend(further);
+        }
+        Ok(())
+    }
+
+    /// The fewest candidates that clear all failing runs, or as many as one or two can.
+    fn choose(&mut self, candidates: &[Candidate], cleared: &[Vec<bool>]) -> Result<Vec<usize>, R::Error> {
+        let all = cleared.iter().map(Vec::len).max().unwrap_or_default();
+        let mut is_open = vec![true; all];
         let mut chosen: Vec<usize> = Vec::new();
-        let mut is_open = vec![true; failing.len()];
-        while chosen.len() < 2 && is_open.contains(&true) {
+        while chosen.len() < MOST_CAUSES && is_open.contains(&true) {
             let gain = |index: usize| {
                 cleared[index].iter().zip(&is_open).filter(|(clears, open)| **clears && **open).count()
             };
-            let indices = (0..candidates.len()).filter(|index| !chosen.contains(index));
+            let indices = (0..cleared.len()).filter(|index| !chosen.contains(index));
             let Some(most) = indices.clone().map(gain).max().filter(|most| *most > 0) else { break };
-            let equals: Vec<usize> = indices.filter(|index| gain(*index) == most).collect();
-            let Some(best) = self.best(&candidates, &equals)? else { break };
+            let equals: Vec<usize> = indices.filter(|index| gain(*index) == most).take(MOST_EQUALS).collect();
+            let Some(best) = self.best(candidates, &equals)? else { break };
             for (open, clears) in is_open.iter_mut().zip(&cleared[best]) {
                 *open &= !clears;
             }
             chosen.push(best);
         }
-        if chosen.is_empty() {
-            return Ok(Verdict::default());
+        // What a part of the causes explains proves nothing about the rest.
+        if is_open.contains(&true) {
+            chosen.clear();
         }
         chosen.sort_unstable();
-        let chosen: Vec<Candidate> = chosen.into_iter().rev().map(|index| candidates.remove(index)).collect();
-        self.proof(failing, &chosen.into_iter().rev().collect::<Vec<_>>())
+        Ok(chosen)
     }
 
     /// The runs to repeat: those that show the finding best, with different goals first.
@@ -265,6 +320,9 @@ impl<R: Runner> Judge<'_, R> {
                 continue;
             };
             let (Some(goal), Some(known_goal)) = (&candidate.goal, &candidates[known].goal) else { continue };
+            if candidate.is_about_same(&candidates[known]) {
+                continue;
+            }
             // Each is forced while the other one is prevented: the bystander cannot make the program fail alone.
             let alone = self.force(goal, COMPARED, &[candidates[known].prevention.clone()])?;
             let known_alone = self.force(known_goal, COMPARED, &[candidate.prevention.clone()])?;
@@ -275,74 +333,97 @@ impl<R: Runner> Judge<'_, R> {
         Ok(best)
     }
 
-    /// Forces and prevents the causes in as many runs as are left.
-    fn proof(&mut self, failing: &[Control], causes: &[Candidate]) -> Result<Verdict, R::Error> {
+    /// Forces and prevents the causes in as many runs as are left. If the program fails although they are prevented, gives those runs: the
+    /// causes are not all.
+    fn proof(
+        &mut self,
+        failing: &[Control],
+        causes: &[&Candidate],
+        adversaries: &[Goal],
+    ) -> Result<Result<Verdict, Vec<Control>>, R::Error> {
         let all: Vec<Prevention> = causes.iter().map(|cause| cause.prevention.clone()).collect();
+        let own = causes.iter().filter_map(|cause| cause.goal.clone()).map(candidates::plain);
+        let mut goals: Vec<Option<Goal>> = own.map(Some).collect();
+        goals.extend(adversaries.iter().cloned().map(Some));
+        goals.extend(failing.iter().map(|control| control.goal.clone().map(candidates::plain)));
+        let first = (goals.len() as u64).clamp(LEAST_PREVENTED, (self.left / 3).max(LEAST_PREVENTED));
+        let mut tried = self.prevent(&goals, first, &all)?;
+        if let Some(counterexamples) = self.counterexamples(&tried) {
+            return Ok(Err(counterexamples));
+        }
         let per_cause = (self.left / 4 / causes.len() as u64).clamp(LEAST_FORCED, MOST_FORCED);
         let mut proved = Vec::new();
         for (number, cause) in causes.iter().enumerate() {
-            let others: Vec<Prevention> =
-                all.iter().enumerate().filter(|(other, _)| *other != number).map(|(_, it)| it.clone()).collect();
+            let others: Vec<Prevention> = all
+                .iter()
+                .enumerate()
+                .filter(|(other, _)| *other != number)
+                .map(|(_, it)| it.clone())
+                .collect();
             let forced = match &cause.goal {
                 Some(goal) => Some(self.force(goal, per_cause, &others)?),
                 None => None,
             };
             if forced.is_some_and(|forced| !is_sure(forced) || forced.runs < LEAST_FORCED) {
-                return Ok(Verdict::default());
+                return Ok(Ok(Verdict::default()));
             }
             proved.push(forced);
         }
-        let goals: Vec<Option<Goal>> =
-            causes.iter().map(|cause| cause.goal.clone()).filter(Option::is_some).collect();
-        let mut controls: Vec<Control> = failing.to_vec();
-        let wanted = self.left.clamp(LEAST_PREVENTED, MOST_PREVENTED) as usize;
-        for number in 0..wanted.saturating_sub(controls.len()) {
-            // Half of the runs try to make the cause happen all the same; the others repeat the goals of runs that failed.
-            let goal = match (number % 2, goals.len()) {
-                (0, 1..) => goals[number / 2 % goals.len()].clone(),
-                _ => failing[number / 2 % failing.len()].goal.clone(),
-            };
-            controls.push(self.settings.control(self.strategy, self.seed(), without_prefix(goal)));
+        let rest = self.left.min(MOST_PREVENTED.saturating_sub(tried.len() as u64));
+        tried.extend(self.prevent(&goals, rest, &all)?);
+        if let Some(counterexamples) = self.counterexamples(&tried) {
+            return Ok(Err(counterexamples));
         }
-        let controls: Vec<Control> = controls.iter().map(|control| preventing(control, &all)).collect();
-        let outcomes = self.run(controls)?;
-        let mut prevented = Trials::default();
-        for outcome in &outcomes {
-            match self.effect_of_prevention(outcome, false) {
-                Effect::Fails => prevented = Trials { fails: prevented.fails + 1, runs: prevented.runs + 1 },
-                Effect::Passes => prevented.runs += 1,
-                Effect::Nothing => {}
-            }
-        }
-        let facts = || outcomes.iter().flat_map(Outcome::accounts).map(|run| run.prevention);
+        let effect = |(_, outcome): &&(Control, Outcome)| self.effect_of_prevention(outcome, false);
+        let runs = tried.iter().filter(|run| effect(run) == Effect::Passes).count() as u64;
+        let prevented = Trials { fails: 0, runs };
+        let facts = || tried.iter().flat_map(|(_, outcome)| outcome.accounts()).map(|run| run.prevention);
         let has_effect = facts().any(|facts| facts.held_back > 0) || !acts_on_threads(&all);
-        if prevented.fails > 0 || prevented.runs < LEAST_PREVENTED || !has_effect {
-            return Ok(Verdict::default());
+        if prevented.runs < LEAST_PREVENTED || !has_effect {
+            return Ok(Ok(Verdict::default()));
         }
         // A run that could not keep the prevention up would have been a deadlock with the repair.
         let never_deadlocks = facts().all(|facts| facts.broken == 0);
-        let shows_no_bug = |outcome: &Outcome| !self.references.is_news(outcome);
-        let is_repaired = never_deadlocks && outcomes.iter().all(shows_no_bug);
         let repair = match all.as_slice() {
-            [only] if is_repaired && prevented.runs >= LEAST_REPAIRED && is_repair(only) => {
+            [only] if never_deadlocks && prevented.runs >= LEAST_REPAIRED => {
                 Some(Repair { prevention: only.clone(), schedules: prevented.runs })
             }
             _ => None,
         };
-        let first = &causes[0];
-        let (goal, violation) = (first.goal.clone(), first.violation.clone());
+        let (goal, violation) = (causes[0].goal.clone(), causes[0].violation.clone());
         let causes = all.into_iter().zip(proved);
-        let causes = causes.map(|(prevention, forced)| ProvedCause { prevention, forced, prevented }).collect();
-        Ok(Verdict { judgement: Judgement { causes, repair, parting: None }, goal, violation })
+        let causes =
+            causes.map(|(prevention, forced)| ProvedCause { prevention, forced, prevented }).collect();
+        Ok(Ok(Verdict { judgement: Judgement { causes, repair, parting: None }, goal, violation }))
+    }
+
+    /// Runs with these goals in turn, in which this is prevented. Gives each run as it would be without the prevention, and its result.
+    fn prevent(
+        &mut self,
+        goals: &[Option<Goal>],
+        runs: u64,
+        prevented: &[Prevention],
+    ) -> Result<Vec<(Control, Outcome)>, R::Error> {
+        let mut controls = Vec::new();
+        for number in 0..runs as usize {
+            let goal = goals[number % goals.len()].clone();
+            controls.push(self.settings.control(self.strategy, self.seed(), goal));
+        }
+        let outcomes = self.run(controls.iter().map(|control| preventing(control, prevented)).collect())?;
+        Ok(controls.into_iter().zip(outcomes).collect())
+    }
+
+    /// The runs that fail although the causes are prevented, if there are any.
+    fn counterexamples(&self, tried: &[(Control, Outcome)]) -> Option<Vec<Control>> {
+        let fails =
+            tried.iter().filter(|(_, outcome)| self.effect_of_prevention(outcome, false) == Effect::Fails);
+        let failing: Vec<Control> =
+            fails.map(|(control, _)| control.clone()).take(LEAST_REPEATED as usize).collect();
+        (!failing.is_empty()).then_some(failing)
     }
 
     /// Makes runs with this goal, and counts those that reach it.
-    fn force(
-        &mut self,
-        goal: &Goal,
-        runs: u64,
-        prevented: &[Prevention],
-    ) -> Result<Trials, R::Error> {
+    fn force(&mut self, goal: &Goal, runs: u64, prevented: &[Prevention]) -> Result<Trials, R::Error> {
         let control = |seed| self.settings.control(self.strategy, seed, Some(goal.clone()));
         let runs = runs.min(self.left);
         let seeds: Vec<u64> = (0..runs).map(|_| self.seed()).collect();
@@ -368,7 +449,8 @@ impl<R: Runner> Judge<'_, R> {
         let facts = || outcome.accounts().map(|run| run.prevention);
         let has_acted = facts().any(|facts| facts.held_back > 0) || !must_act || self.is_notification();
         let is_news = self.references.is_news(outcome);
-        if !outcome.is_complete() || facts().any(|facts| facts.broken > 0) || is_news && outcome.is_hurried() {
+        if !outcome.is_complete() || facts().any(|facts| facts.broken > 0) || is_news && outcome.is_hurried()
+        {
             return Effect::Nothing;
         }
         // A failure that takes another form has not disappeared.
@@ -436,13 +518,4 @@ fn is_sure(trials: Trials) -> bool {
 /// Whether preventions let threads wait; those of notifications do not.
 fn acts_on_threads(prevented: &[Prevention]) -> bool {
     !prevented.iter().all(|it| matches!(it, Prevention::SingleNotify | Prevention::LostNotify))
-}
-
-/// Whether what was simulated is a change that a program can have.
-fn is_repair(prevention: &Prevention) -> bool {
-    !matches!(prevention, Prevention::Delay { .. })
-}
-
-fn without_prefix(goal: Option<Goal>) -> Option<Goal> {
-    goal.map(candidates::plain)
 }

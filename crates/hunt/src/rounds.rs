@@ -11,8 +11,7 @@ use fissure_model::{
 use fissure_schedule::strategy::{RANDOM, SEQUENTIAL, registry::StrategyKind};
 
 use crate::{
-    Runner,
-    causes,
+    Runner, causes,
     facts::ReferenceFacts,
     goals::{AccessGoals, AcquireGoals, Allocation, GoalSource, Judgement},
     merge::{self, Merged},
@@ -291,10 +290,12 @@ impl<R: Runner> Hunt<'_, R> {
 
     /// Seeks the causes of the findings. The runs that this takes and that force a cause count like any others.
     fn judge(&mut self, state: &mut StrategyState) -> Result<(), R::Error> {
-        let search_runs = state.profiling_runs + state.runs + state.patient_runs + self.settings.reference_runs;
+        let search_runs =
+            state.profiling_runs + state.runs + state.patient_runs + self.settings.reference_runs;
+        let known = state.goals.accesses().known_goals();
         let (run, merged) = (&self.settings.run, &mut state.merged);
         let forced =
-            causes::judge(run, state.strategy, self.runner, merged, &self.references, search_runs)?;
+            causes::judge(run, state.strategy, self.runner, merged, &self.references, &known, search_runs)?;
         state.forced_runs = forced.len() as u64;
         self.result.runs += state.forced_runs;
         self.result.forced_runs += state.forced_runs;

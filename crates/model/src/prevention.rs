@@ -31,11 +31,6 @@ pub enum Prevention {
         /// The access that must come first.
         expected: GoalSite,
     },
-    /// An access is delayed: a thread that stands before it makes it at once.
-    Delay {
-        /// The access.
-        last: GoalSite,
-    },
     /// Threads acquire locks in a cycle: only one thread at a time is between its outer acquire and its inner one.
     Cycle {
         /// The sites of the outer acquires.
@@ -55,18 +50,19 @@ pub enum Prevention {
 }
 
 impl Prevention {
-    /// The prevention of a goal at accesses.
-    pub fn of(goal: &AccessGoal) -> Self {
+    /// The prevention of a goal at accesses; `None` for a delay. Every access of a thread before the one that comes too late can be delayed
+    /// with the same effect, so a delay explains nothing.
+    pub fn of(goal: &AccessGoal) -> Option<Self> {
         let site = |role| goal.get(role).cloned();
         match (goal.shape(), site(Role::First), site(Role::Remote)) {
             (Shape::Interleaving | Shape::DoubleInterleaving, Some(first), Some(remote)) => {
                 let remote = std::iter::once(remote).chain(site(Role::Second)).collect();
-                Prevention::Between { first, last: goal.last().clone(), remote }
+                Some(Prevention::Between { first, last: goal.last().clone(), remote })
             }
             (Shape::Reordering, _, Some(early)) => {
-                Prevention::Early { early, expected: goal.last().clone() }
+                Some(Prevention::Early { early, expected: goal.last().clone() })
             }
-            _ => Prevention::Delay { last: goal.last().clone() },
+            _ => None,
         }
     }
 
@@ -77,7 +73,6 @@ impl Prevention {
                 [first, last].into_iter().chain(remote).map(|site| site.site.as_str()).collect()
             }
             Prevention::Early { early, expected } => vec![&early.site, &expected.site],
-            Prevention::Delay { last } => vec![&last.site],
             Prevention::Cycle { outer, inner } => outer.iter().chain(inner).map(String::as_str).collect(),
             Prevention::Overtaken { .. } | Prevention::SingleNotify | Prevention::LostNotify => Vec::new(),
         }
@@ -90,15 +85,12 @@ impl Prevention {
         };
         let names = |sites: &[String]| act == Act::Acquire && sites.iter().any(|site| site == text);
         match self {
-            Prevention::Between { first, last, remote } => Part {
-                begins: is_meant(first),
-                ends: is_meant(last),
-                is_remote: remote.iter().any(is_meant),
-            },
+            Prevention::Between { first, last, remote } => {
+                Part { begins: is_meant(first), ends: is_meant(last), is_remote: remote.iter().any(is_meant) }
+            }
             Prevention::Early { early, expected } => {
                 Part { begins: false, ends: is_meant(expected), is_remote: is_meant(early) }
             }
-            Prevention::Delay { last } => Part { ends: is_meant(last), ..Part::default() },
             Prevention::Cycle { outer, inner } => {
                 Part { begins: names(outer), ends: names(inner), is_remote: names(outer) }
             }
@@ -127,7 +119,7 @@ fn method(site: &str) -> &str {
 pub struct Part {
     /// It begins the part of a thread that no other may disturb.
     pub begins: bool,
-    /// It ends that part, or is the access that must come first, or must not be delayed.
+    /// It ends that part, or is the access that must come first.
     pub ends: bool,
     /// It must not happen meanwhile, or not before.
     pub is_remote: bool,
@@ -140,7 +132,7 @@ mod tests {
 
     fn check(goal: &str, expected: &str) {
         let Goal::Accesses(goal) = goal.parse().unwrap() else { panic!("{goal}") };
-        let prevention = Prevention::of(&goal);
+        let prevention = Prevention::of(&goal).unwrap();
         let text = serde_json::to_string(&prevention).unwrap();
         assert_eq!(text, expected);
         assert_eq!(serde_json::from_str::<Prevention>(&text).unwrap(), prevention);
@@ -164,10 +156,9 @@ mod tests {
             &format!(r#"{{"reordering":{{"points":"all","remote":{a},"last":{b}}}}}"#),
             &format!(r#"{{"early":{{"early":{a},"expected":{b}}}}}"#),
         );
-        check(
-            &format!(r#"{{"delay":{{"points":"all","last":{b}}}}}"#),
-            &format!(r#"{{"delay":{{"last":{b}}}}}"#),
-        );
+        let delay = format!(r#"{{"delay":{{"points":"all","last":{b}}}}}"#);
+        let Goal::Accesses(delay) = delay.parse().unwrap() else { panic!("{delay}") };
+        assert_eq!(Prevention::of(&delay), None);
     }
 
     #[test]

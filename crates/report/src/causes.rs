@@ -23,7 +23,8 @@ const ONE_OPERATION: [(&[&str], &[&str], &str); 7] = [
 /// The proved cause as a headline; `None` if none was proved, or if the finding is its own cause.
 pub(crate) fn headline(finding: &Finding) -> Option<String> {
     let causes = &finding.judgement.as_ref()?.causes;
-    let sentences: Vec<String> = causes.iter().filter_map(|cause| sentence(finding, &cause.prevention)).collect();
+    let sentences: Vec<String> =
+        causes.iter().filter_map(|cause| sentence(finding, &cause.prevention)).collect();
     match sentences.as_slice() {
         [] => None,
         [only] => Some(only.clone()),
@@ -76,13 +77,21 @@ fn sentence(finding: &Finding, prevention: &Prevention) -> Option<String> {
         }
         Prevention::Between { first, last, remote } => {
             let (from, to) = (place(finding, &first.site), place_after(finding, &last.site, &first.site));
-            let (is_checked, is_updated) = (participle(finding, first, true), participle(finding, last, false));
+            let (is_checked, is_updated) =
+                (participle(finding, first, true), participle(finding, last, false));
             let verb = match remote.first().map(|site| site.act) {
                 Some(Act::Read) => "read",
                 Some(Act::Acquire) => "acquire a lock",
                 _ => "update",
             };
             let twice = if remote.len() > 1 { " twice" } else { "" };
+            if first.site == last.site && called(finding, first).is_none() {
+                return Some(format!(
+                    "`{}` is read and {is_updated} at {from}, in two steps, but another thread can {verb} it{twice} in between{}",
+                    name(first),
+                    elsewhere(finding, &[first, last], remote)
+                ));
+            }
             Some(format!(
                 "`{}` is {is_checked} at {from} and {is_updated} at {to}, but another thread can {verb} it{twice} in between{}",
                 name(first),
@@ -90,20 +99,14 @@ fn sentence(finding: &Finding, prevention: &Prevention) -> Option<String> {
             ))
         }
         Prevention::Early { early, expected } => {
-            let (soon, late) = (place(finding, &early.site), place_after(finding, &expected.site, &early.site));
+            let (soon, late) =
+                (place(finding, &early.site), place_after(finding, &expected.site, &early.site));
             if early.act == Act::Acquire || expected.act == Act::Acquire {
                 return Some(format!("{soon} can be reached before {late}, although it relies on it"));
             }
-            let (is_early, is_late) = (participle(finding, early, true), participle(finding, expected, false));
+            let (is_early, is_late) =
+                (participle(finding, early, true), participle(finding, expected, false));
             Some(format!("`{}` can be {is_early} at {soon} before it is {is_late} at {late}", name(early)))
-        }
-        Prevention::Delay { last } => {
-            let what = match last.act {
-                Act::Read => format!("the read of `{}`", name(last)),
-                Act::Write => format!("the update of `{}`", name(last)),
-                Act::Acquire => "the acquire".to_owned(),
-            };
-            Some(format!("{what} at {} can come too late", place(finding, &last.site)))
         }
         Prevention::Overtaken { wait } => Some(format!(
             "a thread that waits at {} goes on when it is notified, but another thread can enter the monitor first and change what it \
@@ -121,7 +124,8 @@ fn change(finding: &Finding, prevention: &Prevention) -> Option<String> {
             let (from, to) = (place(finding, &first.site), line(&last.site).unwrap_or_default());
             if first.act == Act::Acquire {
                 let lock = finding.sites.iter().flat_map(|site| &site.locks).next();
-                let lock = lock.map_or_else(|| "the lock".to_owned(), |lock| format!("the lock of {}", lock.name));
+                let lock =
+                    lock.map_or_else(|| "the lock".to_owned(), |lock| format!("the lock of {}", lock.name));
                 let (from, to) = common_caller(finding, first, last).unwrap_or((from, format!("line {to}")));
                 return Some(format!("hold {lock} from {from} to {to}, without releasing it in between"));
             }
@@ -129,7 +133,7 @@ fn change(finding: &Finding, prevention: &Prevention) -> Option<String> {
             let until = if is_in_file { format!("line {to}") } else { place(finding, &last.site) };
             let others: Vec<String> = remote
                 .iter()
-                .filter(|site| !is_inside(site, first, last))
+                .filter(|site| site.site != last.site && !is_inside(site, first, last))
                 .map(|site| place_after(finding, &site.site, &first.site))
                 .collect();
             let others = match others.as_slice() {
@@ -155,7 +159,10 @@ fn change(finding: &Finding, prevention: &Prevention) -> Option<String> {
             let mut places = places;
             places.sort();
             places.dedup();
-            Some(format!("acquire the locks in the same order everywhere (they are acquired at {})", words::list(&places)))
+            Some(format!(
+                "acquire the locks in the same order everywhere (they are acquired at {})",
+                words::list(&places)
+            ))
         }
         Prevention::Overtaken { wait } => {
             Some(format!("check the condition again after the wait at {}, in a loop", place(finding, wait)))
@@ -165,7 +172,6 @@ fn change(finding: &Finding, prevention: &Prevention) -> Option<String> {
             "wait in a loop that checks a condition, which the notifying thread sets under the same lock{}",
             notified(finding)
         )),
-        Prevention::Delay { .. } => None,
     }
 }
 
@@ -215,7 +221,9 @@ fn called(finding: &Finding, site: &GoalSite) -> Option<String> {
     let action = if site.act == Act::Write { Action::Write } else { Action::Read };
     let mut steps = finding.interleaving.iter().flat_map(|interleaving| &interleaving.steps);
     let step = steps.find(|step| {
-        step.action == action && step.called.is_some() && step.at.as_ref().is_some_and(|frame| is_at(frame, &site.site))
+        step.action == action
+            && step.called.is_some()
+            && step.at.as_ref().is_some_and(|frame| is_at(frame, &site.site))
     });
     step.and_then(|step| step.called.clone())
 }
@@ -266,7 +274,9 @@ fn place(finding: &Finding, site: &str) -> String {
     let mut frames = frames.chain(steps.filter_map(|step| step.at.as_ref()));
     let class = method(site).rsplit_once('.').map_or(site, |(class, _)| class);
     match frames.find(|frame| frame.class == class && frame.file.is_some()) {
-        Some(frame) => place_of(&Frame { line: line(site).and_then(|line| line.parse().ok()), ..frame.clone() }, site),
+        Some(frame) => {
+            place_of(&Frame { line: line(site).and_then(|line| line.parse().ok()), ..frame.clone() }, site)
+        }
         None => site.to_owned(),
     }
 }

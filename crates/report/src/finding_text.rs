@@ -147,7 +147,8 @@ impl<'a> FindingText<'a> {
     fn push_labelled(&self, text: &mut String, label: &str, sentence: Option<String>) {
         let width = self.options.width.saturating_sub(2 + label.len()).max(20);
         let blank = " ".repeat(label.len());
-        for (at, line) in words::wrap(&words::clean(&sentence.unwrap_or_default()), width).iter().enumerate() {
+        for (at, line) in words::wrap(&words::clean(&sentence.unwrap_or_default()), width).iter().enumerate()
+        {
             let lead = if at == 0 { label } else { &blank };
             text.push_str(&format!("  {}{line}\n", self.painter.paint(Style::Faint, lead)));
         }

@@ -169,7 +169,8 @@ pub(crate) fn consequence(kind: &FailureKind) -> &str {
 
 fn is_cycle(finding: &Finding) -> bool {
     let mut waits = finding.sites.iter().map(|site| site.role.as_str());
-    !waits.any(|role| role == "waits" || role.starts_with("waits to be notified") || role == "waits for input")
+    !waits
+        .any(|role| role == "waits" || role.starts_with("waits to be notified") || role == "waits for input")
 }
 
 /// How many executions the outcomes of a finding add up to.
@@ -267,7 +268,9 @@ pub(crate) fn step(step: &Step) -> String {
         ("atomic", "") => "shared operation".to_owned(),
         (verb, "") => verb.to_owned(),
         ("", object) => match lock_of(object) {
-            Some(lock) if object.starts_with("waits to be") => format!("waits on {} to be notified", short(lock)),
+            Some(lock) if object.starts_with("waits to be") => {
+                format!("waits on {} to be notified", short(lock))
+            }
             Some(lock) => format!("waits for lock {}", short(lock)),
             None => object.to_owned(),
         },

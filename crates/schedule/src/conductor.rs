@@ -31,10 +31,10 @@ use fissure_model::{
     settings::Control,
 };
 
+pub use crate::monitor::Notification;
 pub use activity::Activity;
 use external::ForeignWake;
 pub use external::{Expectation, Outside};
-pub use crate::monitor::Notification;
 pub use prevention::Parts;
 use prevention::Preventions;
 

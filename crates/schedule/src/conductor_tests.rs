@@ -526,7 +526,10 @@ fn a_thread_that_is_not_controlled_wakes_another_when_no_thread_can_run() {
     let sleep = Operation::Sleep { until: 1_000_000_000, site: SiteId(2) };
     let arrive = |conductor: &mut Conductor, thread, operation| {
         let (acquire_role, role) = Default::default();
-        conductor.arrive(thread, Arrival { operation, is_quiet: false, stays: false, acquire_role, role, parts: Parts::default() })
+        conductor.arrive(
+            thread,
+            Arrival { operation, is_quiet: false, stays: false, acquire_role, role, parts: Parts::default() },
+        )
     };
     type Wakes = fn(&mut Conductor, ThreadId);
     let wakes: [(Wakes, Wake); 2] = [

@@ -12,35 +12,17 @@ pub(crate) fn mark(finding: &mut Finding) {
     let Some(cause) = finding.judgement.as_ref().and_then(|judgement| judgement.causes.first()) else {
         return;
     };
+    let prevention = cause.prevention.clone();
     let Some(interleaving) = &mut finding.interleaving else { return };
-    let steps = match &cause.prevention {
-        Prevention::Between { first, last, remote } => between(interleaving, first, last, remote),
-        Prevention::Early { early, expected } => {
-            let early = last_step(interleaving, interleaving.steps.len(), early, |_| true);
-            early.map(|early| {
-                let thread = interleaving.steps[early].thread;
-                let is_later = |at: &usize| *at > early;
-                let found = matching(interleaving, expected).filter(is_later);
-                let mut found = found.filter(|at| interleaving.steps[*at].thread != thread);
-                std::iter::once(early).chain(found.next()).collect()
-            })
-        }
-        Prevention::Delay { last } => {
-            last_step(interleaving, interleaving.steps.len(), last, |_| true).map(|at| vec![at])
-        }
-        // The sites of a deadlock are its cause.
-        Prevention::Overtaken { wait } => overtaken(interleaving, wait),
-        Prevention::Cycle { .. } | Prevention::SingleNotify | Prevention::LostNotify => None,
-    };
     // Violations have sites for the same steps already.
-    let steps = steps.unwrap_or_default();
+    let steps = steps(interleaving, &prevention).unwrap_or_default();
     if steps.is_empty() || steps.iter().any(|at| interleaving.steps[*at].role.is_some()) {
         return;
     }
     let mut sites = Vec::new();
     for at in steps {
         let step = &mut interleaving.steps[at];
-        let role = role(step);
+        let role = role(step, &prevention);
         step.role = Some(role.clone());
         let thread = interleaving.threads.get(step.thread).cloned().unwrap_or_default();
         let Some(frame) = step.at.clone() else { continue };
@@ -57,6 +39,24 @@ pub(crate) fn mark(finding: &mut Finding) {
     }
     sites.append(&mut finding.sites);
     finding.sites = sites;
+}
+
+/// The steps of what is prevented, if it happened in these steps.
+pub(super) fn steps(interleaving: &Interleaving, prevention: &Prevention) -> Option<Vec<usize>> {
+    match prevention {
+        Prevention::Between { first, last, remote } => between(interleaving, first, last, remote),
+        Prevention::Early { early, expected } => {
+            let early = last_step(interleaving, interleaving.steps.len(), early, |_| true)?;
+            let is_other = |at: &usize| interleaving.steps[*at].thread != interleaving.steps[early].thread;
+            let mut expected = matching(interleaving, expected).filter(is_other);
+            // The access that must come first has not happened yet.
+            let comes_first = expected.clone().any(|at| at < early);
+            (!comes_first).then(|| std::iter::once(early).chain(expected.next()).collect())
+        }
+        Prevention::Overtaken { wait } => overtaken(interleaving, wait),
+        // The sites of a deadlock are its cause.
+        Prevention::Cycle { .. } | Prevention::SingleNotify | Prevention::LostNotify => None,
+    }
 }
 
 /// The last remote step with a local one on each side. With two remote accesses, both.
@@ -95,12 +95,12 @@ fn overtaken(interleaving: &Interleaving, wait: &str) -> Option<Vec<usize>> {
     let steps = &interleaving.steps;
     let again = last_step(interleaving, steps.len(), &site, |_| true)?;
     let is_of = |step: &Step, action: Action| step.action == action && step.object == steps[again].object;
-    let waits = (0..again).rev().find(|at| {
-        is_of(&steps[*at], Action::Wait) && steps[*at].thread == steps[again].thread
-    })?;
-    let remote = (waits..again).rev().find(|at| {
-        is_of(&steps[*at], Action::Acquire) && steps[*at].thread != steps[again].thread
-    })?;
+    let waits = (0..again)
+        .rev()
+        .find(|at| is_of(&steps[*at], Action::Wait) && steps[*at].thread == steps[again].thread)?;
+    let remote = (waits..again)
+        .rev()
+        .find(|at| is_of(&steps[*at], Action::Acquire) && steps[*at].thread != steps[again].thread)?;
     Some(vec![waits, remote, again])
 }
 
@@ -116,7 +116,10 @@ fn conflicting(interleaving: &Interleaving, begin: usize, end: usize) -> Option<
 }
 
 /// The steps at a site, in their order.
-fn matching<'a>(interleaving: &'a Interleaving, site: &'a GoalSite) -> impl Iterator<Item = usize> + 'a {
+fn matching<'a>(
+    interleaving: &'a Interleaving,
+    site: &'a GoalSite,
+) -> impl Iterator<Item = usize> + Clone + 'a {
     (0..interleaving.steps.len()).filter(|at| is_at(&interleaving.steps[*at], site))
 }
 
@@ -149,8 +152,14 @@ fn is_at(step: &Step, site: &GoalSite) -> bool {
 }
 
 /// The role of a step of a cause, as the verb of a sentence.
-fn role(step: &Step) -> String {
-    let name = step.object.rsplit('.').next().unwrap_or_default();
+fn role(step: &Step, prevention: &Prevention) -> String {
+    // Elements of arrays and local variables have no name of their own.
+    let named = match prevention {
+        Prevention::Between { first, .. } => first.name.as_str(),
+        Prevention::Early { early, .. } => early.name.as_str(),
+        _ => "",
+    };
+    let name = if named.is_empty() { step.object.rsplit('.').next().unwrap_or_default() } else { named };
     match (step.action, &step.called) {
         (_, Some(called)) => format!("calls `{name}.{called}`"),
         (Action::Read, _) => format!("reads `{name}`"),

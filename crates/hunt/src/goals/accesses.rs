@@ -221,6 +221,11 @@ impl AccessGoals {
         (sequential().count() as u64, tried as u64)
     }
 
+    /// All goals, those with an otherwise sequential schedule first.
+    pub(crate) fn known_goals(&self) -> Vec<AccessGoal> {
+        self.known.iter().map(|known| known.goal.clone()).collect()
+    }
+
     /// Whether an attempt made the program fail.
     pub(crate) fn is_proved(&self) -> bool {
         self.known.iter().any(|known| known.hits > 0)

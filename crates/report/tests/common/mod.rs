@@ -56,15 +56,7 @@ pub(crate) fn site(role: &str, thread: &str, stack: Vec<Frame>, locks: &[(&str, 
 fn step(thread: usize, action: Action, object: &str, method: &str, line: u32) -> Step {
     let class = if method.contains("main") { "com.acme.text.Race" } else { "com.acme.text.Buffer" };
     let object = object.to_owned();
-    Step {
-        thread,
-        action,
-        object,
-        called: None,
-        at: Some(frame(class, method, line)),
-        role: None,
-        folded: 0,
-    }
+    Step { thread, action, object, called: None, at: Some(frame(class, method, line)), role: None, folded: 0 }
 }
 
 fn with_role(role: &str, step: Step) -> Step {

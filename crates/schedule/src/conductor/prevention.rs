@@ -13,10 +13,7 @@ use fissure_model::{
 use smallvec::SmallVec;
 
 use super::Conductor;
-use crate::{
-    operation::{Operation, Wake},
-    strategy::Candidate,
-};
+use crate::operation::{Operation, Wake};
 
 /// After so many choices a held location is given up.
 const LONGEST: u64 = 20_000;
@@ -72,7 +69,6 @@ enum Rule {
         callers: usize,
     },
     Early,
-    Delay,
     Cycle,
     Overtaken,
     Notifications,
@@ -106,7 +102,6 @@ impl Conductor {
                     }
                 }
                 Prevention::Early { .. } => Rule::Early,
-                Prevention::Delay { .. } => Rule::Delay,
                 Prevention::Cycle { .. } => Rule::Cycle,
                 Prevention::Overtaken { .. } => Rule::Overtaken,
                 Prevention::SingleNotify => {
@@ -134,7 +129,8 @@ impl Conductor {
         !self.preventions.rules.is_empty()
             && !state.is_quiet
             && !state.stays
-            && (self.preventions.forbids(thread, &operation, state.parts) || self.overtakes(thread, &operation))
+            && (self.preventions.forbids(thread, &operation, state.parts)
+                || self.overtakes(thread, &operation))
     }
 
     /// Whether a thread would enter a monitor before a thread that was notified in it, although the run prevents that.
@@ -156,11 +152,6 @@ impl Conductor {
         let mut candidates = std::mem::take(&mut self.candidates);
         let all = candidates.len();
         candidates.retain(|candidate| !self.is_held_back(candidate.thread));
-        let prompt: SmallVec<[Candidate; 2]> =
-            candidates.iter().filter(|candidate| self.is_prompt(candidate.thread)).copied().collect();
-        if !prompt.is_empty() && prompt.len() < candidates.len() {
-            candidates.retain(|candidate| prompt.iter().any(|other| other.thread == candidate.thread));
-        }
         let has_any = candidates.len() < all;
         self.preventions.facts.held_back += u64::from(has_any);
         self.candidates = candidates;
@@ -182,8 +173,9 @@ impl Conductor {
             if let super::State::Stopped(operation) = state.state {
                 let parts = state.parts;
                 let location = location(&operation);
-                let early = (0..self.preventions.rules.len())
-                    .filter(|number| self.preventions.rules[*number] == Rule::Early && has(parts.remote, *number));
+                let early = (0..self.preventions.rules.len()).filter(|number| {
+                    self.preventions.rules[*number] == Rule::Early && has(parts.remote, *number)
+                });
                 let early: SmallVec<[usize; 2]> = early.collect();
                 self.preventions.happened.extend(early.into_iter().map(|number| (number, location)));
             }
@@ -225,12 +217,6 @@ impl Conductor {
         }
         let (depth, has_ended) = (self.units(thread).len(), self.has_ended(thread));
         self.preventions.held.retain(|held| held.thread != thread || !has_ended && held.depth <= depth);
-    }
-
-    fn is_prompt(&self, thread: ThreadId) -> bool {
-        let parts = self.known(thread).parts;
-        let mut rules = self.preventions.rules.iter().enumerate();
-        rules.any(|(number, rule)| *rule == Rule::Delay && has(parts.ends, number))
     }
 
     fn give_up_old_parts(&mut self) {
