@@ -108,7 +108,7 @@ impl ControlledRun {
             };
             step.action == Action::Acquire && involved.iter().any(holds)
         };
-        let mut steps = self.last_steps(front, holds);
+        let mut steps = self.last_steps(front, |_, step| holds(step));
         for (index, number) in steps.numbers.iter().enumerate() {
             let Some((_, step)) = self.conductor.trace().range(*number, *number).next() else { continue };
             let (Action::Acquire, Some(lock), Some(site)) = (step.action, step.lock, step.site) else {

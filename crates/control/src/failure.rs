@@ -8,7 +8,13 @@ use fissure_model::{
     record::{Cause, Failure},
 };
 
+use fissure_schedule::trace::TraceStep;
+
 use crate::{ControlledRun, front_end::FrontEnd};
+
+/// How many steps of the failing thread are shown in any case, and among how many of the last steps they are sought.
+const OWN_STEPS: usize = 4;
+const NEAR: u64 = 200;
 
 /// An exception, or an exit of the program.
 #[derive(Debug)]
@@ -45,7 +51,7 @@ impl ControlledRun {
             after: Vec::new(),
             interleaving: None,
         };
-        failure.interleaving = Some(self.steps_before_failure(front, &failure));
+        failure.interleaving = Some(self.steps_before_failure(front, thread, &failure));
         self.explanation.add_failure(failure, step);
     }
 
@@ -55,8 +61,21 @@ impl ControlledRun {
     }
 
     /// The last steps before a failure, which is the last step itself.
-    fn steps_before_failure(&self, front: &dyn FrontEnd, failure: &Failure) -> Interleaving {
-        let mut interleaving = self.last_steps(front, |_| false).interleaving;
+    fn steps_before_failure(
+        &self,
+        front: &dyn FrontEnd,
+        thread: ThreadId,
+        failure: &Failure,
+    ) -> Interleaving {
+        // The failing thread may have read something that no other thread has written yet.
+        let trace = self.conductor.trace();
+        let own = trace.range(trace.last().saturating_sub(NEAR).max(1), trace.last());
+        let own: Vec<u64> = own.filter(|(_, step)| step.thread == thread).map(|(number, _)| number).collect();
+        let from = own.iter().rev().nth(OWN_STEPS).or(own.first()).copied().unwrap_or_default();
+        let is_own = |number: u64, step: &TraceStep| {
+            number >= from && step.thread == thread && step.location.is_some()
+        };
+        let mut interleaving = self.last_steps(front, is_own).interleaving;
         if let Some(last) = interleaving.steps.last_mut() {
             (last.action, last.object) = match &failure.cause {
                 Cause::Exit { code } => (Action::Other, format!("ends the program with exit code {code}")),

@@ -37,7 +37,7 @@ impl ControlledRun {
     pub(crate) fn last_steps(
         &self,
         front: &dyn FrontEnd,
-        is_wanted: impl Fn(&TraceStep) -> bool,
+        is_wanted: impl Fn(u64, &TraceStep) -> bool,
     ) -> LastSteps {
         let trace = self.conductor.trace();
         let last = trace.last();
@@ -56,7 +56,7 @@ impl ControlledRun {
         let mut steps = LastSteps::default();
         for (number, step) in &window {
             let is_last = *number == last;
-            let is_kept = is_last || of_goal.contains(number) || is_wanted(step);
+            let is_kept = is_last || of_goal.contains(number) || is_wanted(*number, step);
             if !is_kept && (!matters(step) || skipped > 0) {
                 skipped -= usize::from(skipped > 0 && matters(step));
                 folded += 1;

@@ -53,6 +53,8 @@ const MOST_CAUSES: usize = 2;
 const ATTEMPTS: usize = 3;
 /// How many candidates that clear the same runs are compared.
 const MOST_EQUALS: usize = 3;
+/// How many goals are tried to force a candidate.
+const MOST_FORCING: usize = 2;
 /// How many runs compare two candidates.
 const COMPARED: u64 = 3;
 /// In how many runs a proved cause is forced and prevented, if the allowance permits.
@@ -210,11 +212,14 @@ impl<R: Runner> Judge<'_, R> {
         let mut cleared: Vec<Vec<bool>> = vec![Vec::new(); candidates.len()];
         for _ in 0..ATTEMPTS {
             self.screen(&candidates, &failing, &mut cleared)?;
-            let chosen = self.choose(&candidates, &cleared)?;
+            let chosen = self.choose(&candidates, &failing, &cleared)?;
             if chosen.is_empty() {
                 break;
             }
-            let causes: Vec<&Candidate> = chosen.into_iter().map(|index| &candidates[index]).collect();
+            let causes: Vec<Candidate> = chosen
+                .into_iter()
+                .map(|(index, goal)| Candidate { goal, ..candidates[index].clone() })
+                .collect();
             match self.proof(&failing, &causes, &adversaries)? {
                 Ok(verdict) => return Ok(verdict),
                 Err(counterexamples) => failing.extend(counterexamples),
@@ -248,29 +253,34 @@ impl<R: Runner> Judge<'_, R> {
         Ok(())
     }
 
-    /// The fewest candidates that clear all failing runs, or as many as one or two can.
-    fn choose(&mut self, candidates: &[Candidate], cleared: &[Vec<bool>]) -> Result<Vec<usize>, R::Error> {
-        let all = cleared.iter().map(Vec::len).max().unwrap_or_default();
-        let mut is_open = vec![true; all];
-        let mut chosen: Vec<usize> = Vec::new();
+    /// The fewest candidates that clear all failing runs, each with a goal that forces it; none if two candidates do not clear all.
+    fn choose(
+        &mut self,
+        candidates: &[Candidate],
+        failing: &[Control],
+        cleared: &[Vec<bool>],
+    ) -> Result<Vec<(usize, Option<Goal>)>, R::Error> {
+        let mut is_open = vec![true; failing.len()];
+        let mut chosen: Vec<(usize, Option<Goal>)> = Vec::new();
         while chosen.len() < MOST_CAUSES && is_open.contains(&true) {
             let gain = |index: usize| {
                 cleared[index].iter().zip(&is_open).filter(|(clears, open)| **clears && **open).count()
             };
-            let indices = (0..cleared.len()).filter(|index| !chosen.contains(index));
+            let is_chosen = |index: &usize| chosen.iter().any(|(known, _)| known == index);
+            let indices = (0..cleared.len()).filter(|index| !is_chosen(index));
             let Some(most) = indices.clone().map(gain).max().filter(|most| *most > 0) else { break };
             let equals: Vec<usize> = indices.filter(|index| gain(*index) == most).take(MOST_EQUALS).collect();
-            let Some(best) = self.best(candidates, &equals)? else { break };
+            let Some((best, goal)) = self.best(candidates, &equals, failing, cleared)? else { break };
             for (open, clears) in is_open.iter_mut().zip(&cleared[best]) {
                 *open &= !clears;
             }
-            chosen.push(best);
+            chosen.push((best, goal));
         }
         // What a part of the causes explains proves nothing about the rest.
         if is_open.contains(&true) {
             chosen.clear();
         }
-        chosen.sort_unstable();
+        chosen.sort_by_key(|(index, _)| *index);
         Ok(chosen)
     }
 
@@ -303,34 +313,57 @@ impl<R: Runner> Judge<'_, R> {
         Ok(cleared)
     }
 
-    /// The candidate that remains if those that clear the same runs are compared with each other. Candidates come in the order of how much
-    /// they explain.
-    fn best(&mut self, candidates: &[Candidate], equals: &[usize]) -> Result<Option<usize>, R::Error> {
-        let mut best: Option<usize> = None;
+    /// The candidate that remains if those that clear the same runs are compared with each other, with a goal that forces it. Candidates
+    /// come in the order of how much they explain.
+    fn best(
+        &mut self,
+        candidates: &[Candidate],
+        equals: &[usize],
+        failing: &[Control],
+        cleared: &[Vec<bool>],
+    ) -> Result<Option<(usize, Option<Goal>)>, R::Error> {
+        let mut best: Option<(usize, Option<Goal>)> = None;
         for &index in equals {
             let candidate = &candidates[index];
-            if let Some(goal) = &candidate.goal {
-                let trials = self.force(goal, COMPARED, &[])?;
-                if !is_sure(trials) {
-                    continue;
-                }
-            }
-            let Some(known) = best else {
-                best = Some(index);
+            let Some(goal) = self.forcing_goal(candidate, failing, &cleared[index])? else { continue };
+            let Some((known, known_goal)) = &best else {
+                best = Some((index, goal));
                 continue;
             };
-            let (Some(goal), Some(known_goal)) = (&candidate.goal, &candidates[known].goal) else { continue };
-            if candidate.is_about_same(&candidates[known]) {
+            let (Some(own), Some(other)) = (&goal, known_goal) else { continue };
+            if candidate.is_about_same(&candidates[*known]) {
                 continue;
             }
             // Each is forced while the other one is prevented: the bystander cannot make the program fail alone.
-            let alone = self.force(goal, COMPARED, &[candidates[known].prevention.clone()])?;
-            let known_alone = self.force(known_goal, COMPARED, &[candidate.prevention.clone()])?;
+            let alone = self.force(own, COMPARED, &[candidates[*known].prevention.clone()])?;
+            let known_alone = self.force(other, COMPARED, &[candidate.prevention.clone()])?;
             if is_sure(alone) && known_alone.fails == 0 {
-                best = Some(index);
+                best = Some((index, goal));
             }
         }
         Ok(best)
+    }
+
+    /// A goal that forces a candidate and makes the program fail: its own one, or that of a failing run that ends well if the candidate is
+    /// prevented. `Some(None)` if the candidate is the failure itself and needs none.
+    fn forcing_goal(
+        &mut self,
+        candidate: &Candidate,
+        failing: &[Control],
+        cleared: &[bool],
+    ) -> Result<Option<Option<Goal>>, R::Error> {
+        let Some(own) = &candidate.goal else { return Ok(Some(None)) };
+        let mut goals = vec![own.clone()];
+        for (control, _) in failing.iter().zip(cleared).filter(|(_, clears)| **clears) {
+            goals.extend(control.goal.clone().map(candidates::plain));
+        }
+        goals.dedup();
+        for goal in goals.into_iter().take(MOST_FORCING) {
+            if is_sure(self.force(&goal, COMPARED, &[])?) {
+                return Ok(Some(Some(goal)));
+            }
+        }
+        Ok(None)
     }
 
     /// Forces and prevents the causes in as many runs as are left. If the program fails although they are prevented, gives those runs: the
@@ -338,7 +371,7 @@ impl<R: Runner> Judge<'_, R> {
     fn proof(
         &mut self,
         failing: &[Control],
-        causes: &[&Candidate],
+        causes: &[Candidate],
         adversaries: &[Goal],
     ) -> Result<Result<Verdict, Vec<Control>>, R::Error> {
         let all: Vec<Prevention> = causes.iter().map(|cause| cause.prevention.clone()).collect();
