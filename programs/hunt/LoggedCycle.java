@@ -1,7 +1,7 @@
 // Two threads acquire two locks in opposite orders; a third lock, of the log, is always acquired last and is a bystander.
 // fissure: must-be-bug deadlock LoggedCycle.move
 // fissure: cause cycle LoggedCycle.move:16 LoggedCycle.move:18
-// fissure: not-cause log
+// fissure: not-cause .log:
 // fissure: repair
 public class LoggedCycle {
     static final StringBuilder LINES = new StringBuilder();

@@ -2,7 +2,7 @@
 // other threads acquire in between: a bystander that goes along with every failure.
 // fissure: must-be-bug failure LoggedLimiter.main
 // fissure: cause used LoggedLimiter.acquire:17 LoggedLimiter.acquire:18
-// fissure: not-cause log
+// fissure: not-cause .log:
 // fissure: repair
 public class LoggedLimiter {
     private int used;

@@ -1,7 +1,7 @@
 // Two threads take a connection from a pool, whose own lock they acquire again and again, and count an order without a lock.
 // fissure: must-be-bug failure PooledOrders.main
 // fissure: cause orders PooledOrders.order:26
-// fissure: not-cause acquire
+// fissure: not-cause Pool.
 // fissure: repair
 import java.util.ArrayDeque;
 

@@ -427,7 +427,7 @@ impl<R: Runner> Judge<'_, R> {
         let causes = all.into_iter().zip(proved);
         let causes =
             causes.map(|(prevention, forced)| ProvedCause { prevention, forced, prevented }).collect();
-        Ok(Ok(Verdict { judgement: Judgement { causes, repair, parting: None }, goal, violation }))
+        Ok(Ok(Verdict { judgement: Judgement { causes, repair }, goal, violation }))
     }
 
     /// Runs with these goals in turn, in which this is prevented. Gives each run as it would be without the prevention, and its result.

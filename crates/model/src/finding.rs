@@ -182,9 +182,6 @@ pub struct Judgement {
     /// A change of the program under which no schedule failed: a suggestion.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub repair: Option<Repair>,
-    /// Where the failing schedule and the nearest passing one part, if no cause was proved and such a schedule is known.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub parting: Option<Parting>,
 }
 
 /// A proved cause of a failure.
@@ -215,17 +212,6 @@ pub struct Repair {
     pub prevention: Prevention,
     /// In how many schedules the changed program was simulated; none of them failed.
     pub schedules: u64,
-}
-
-/// The point where a failing schedule and a passing one part.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Parting {
-    /// The choices that both make.
-    pub choices: u64,
-    /// The failing schedule.
-    pub failing: String,
-    /// The passing schedule.
-    pub passing: String,
 }
 
 /// A failure that has the same cause as another finding, and is reported with it.
