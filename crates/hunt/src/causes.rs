@@ -85,7 +85,7 @@ pub(crate) fn judge<R: Runner>(
     known_goals: &[AccessGoal],
     search_runs: u64,
 ) -> Result<Vec<Outcome>, R::Error> {
-    let bugs = merged.shown().iter().filter(|shown| shown.status() == Status::Bug).count().min(FINDINGS);
+    let bugs = merged.shown().iter().filter(|shown| is_judged(shown)).count().min(FINDINGS);
     let begun = runner.elapsed();
     let mut left = search_runs.max(LEAST_ALLOWED);
     let mut next_seed = FIRST_SEED;
@@ -93,9 +93,11 @@ pub(crate) fn judge<R: Runner>(
     let mut groups: Vec<Group> = Vec::new();
     let mut forced = Vec::new();
     // Runs that force a cause may show further failures.
-    while let Some(shown) = merged.shown().into_iter().find(|shown| {
-        shown.status() == Status::Bug && !judged.contains(&shown.id) && judged.len() < MOST_JUDGED
-    }) {
+    while let Some(shown) = merged
+        .shown()
+        .into_iter()
+        .find(|shown| is_judged(shown) && !judged.contains(&shown.id) && judged.len() < MOST_JUDGED)
+    {
         let number = judged.len();
         judged.push(shown.id.clone());
         // What one finding leaves over, the next ones share.
@@ -140,6 +142,12 @@ pub(crate) fn judge<R: Runner>(
         ids.fold(first, |kept, other| merged.unite(&kept, &other));
     }
     Ok(forced)
+}
+
+/// Whether the cause of a finding is sought. Races and violations of atomic sets have no candidates.
+fn is_judged(shown: &Shown) -> bool {
+    let has_candidates = matches!(shown.kind, Kind::Failure | Kind::Deadlock | Kind::AtomicityViolation);
+    shown.status() == Status::Bug && has_candidates
 }
 
 /// Findings with the same proved causes.

@@ -105,8 +105,7 @@ fn sentence(finding: &Finding, prevention: &Prevention) -> Option<String> {
             if early.act == Act::Acquire || expected.act == Act::Acquire {
                 return Some(format!("{soon} can be reached before {late}, although it relies on it"));
             }
-            let (is_early, is_late) =
-                (participle(finding, early, true), participle(finding, expected, false));
+            let (is_early, is_late) = (done(early.act), done(expected.act));
             Some(format!("`{}` can be {is_early} at {soon} before it is {is_late} at {late}", name(early)))
         }
         Prevention::Overtaken { wait } => Some(format!(

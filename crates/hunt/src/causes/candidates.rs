@@ -141,7 +141,7 @@ pub(super) fn adversaries(candidates: &[Candidate], known_goals: &[AccessGoal]) 
     if let Some(goal) = candidates.iter().find_map(|candidate| candidate.goal.as_ref())
         && let Some((points, instrumented)) = goal.access_points()
     {
-        let chance = ChanceGoal { points, instrumented: instrumented.to_vec() };
+        let chance = ChanceGoal::at_accesses(points, instrumented.to_vec());
         goals.extend(vec![Goal::Chance(chance); CHANCES]);
     }
     let others = known_goals.iter().filter(is_about).take(MOST_ADVERSARIES);

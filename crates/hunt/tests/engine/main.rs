@@ -5,7 +5,7 @@ mod object;
 
 use fissure_control::simulated::{Program, execute_with};
 use fissure_hunt::{
-    Ending, HuntResult, HuntSettings, Outcome, Points, Process, RunSettings, Runner, Shard, hunt,
+    Aims, Ending, HuntResult, HuntSettings, Outcome, Points, Process, RunSettings, Runner, Shard, hunt,
     run_in_order,
 };
 use fissure_model::{
@@ -62,7 +62,10 @@ fn hunt_with(threads: &[&[Does]], fails: fn(&[(u32, usize)]) -> bool, strategy: 
         profiling_runs: 4,
         learns: true,
         until_bug: false,
+        seeks_causes: true,
         minimises: true,
+        aims: Aims::FAILURES,
+        only: Vec::new(),
         run: RunSettings { pause: 1_000_000, points: Points::Auto, steps: 1_000, ..RunSettings::default() },
     };
     let program = Program { threads, fields: &["low", "high"], fails, ..Program::default() };
