@@ -28,6 +28,7 @@ pub mod locksets;
 pub mod order;
 pub mod racing;
 pub mod reduction;
+pub mod reference;
 pub mod relaxed;
 pub mod trace;
 pub mod word;

@@ -3,7 +3,9 @@
 use crate::access::AccessFlags;
 use crate::environment::Foreign;
 use crate::plan::{AddedField, Plan};
-use crate::testing::{Body, Recorder, TestClass, check_listing, everything, op, rewrite};
+use crate::testing::{
+    Body, Recorder, TestClass, check_listing, code_attribute, everything, listing, op, rewrite,
+};
 
 const STATIC: u16 = 0x0008;
 
@@ -366,4 +368,62 @@ fn calls_that_are_accesses_are_reported() {
         "0 istore 10\n2 astore 9\n4 aload 9\n6 iload 10\n8 iconst_1\n9 invokestatic elementRead
          12 aload 9\n14 iload 10\n16 aconst_null\n17 astore 9\n19 invokestatic getInt\n22 return",
     );
+}
+
+#[test]
+fn loops_remember_the_arrays_that_they_use() {
+    fn check(code: &[u8], frames: &[u8], expected: &str, expected_frames: &[u8]) {
+        let mut class = TestClass::new("A");
+        let mut body = Body::new(code);
+        body.attributes = vec![("StackMapTable", frames.to_vec())];
+        class.method(STATIC, "m", "(DLA;)V", Some(&body));
+        let outcome = rewrite(&class, &everything(), &mut Recorder::new(Foreign::Ignore));
+        check_listing(&outcome.bytes, "m", expected);
+        // The constants of classes are numbered by chance.
+        let mut found = code_attribute(&outcome.bytes, "m", "StackMapTable").unwrap();
+        let objects: Vec<usize> = (0..found.len()).filter(|at| found[*at] == 7).collect();
+        for at in objects {
+            found[at + 1..at + 3].fill(0);
+        }
+        assert_eq!(found, expected_frames);
+    }
+    // aload_2, iconst_0, iaload, pop, goto to the first: the variables are set before the loop, and the frame has them behind the
+    // method's own, of which there are eight.
+    check(
+        &[44, 3, 46, 87, 167, 255, 252],
+        &[0, 1, 0],
+        "0 aconst_null\n1 astore 8\n3 aconst_null\n4 astore 9
+         6 aload_2\n7 iconst_0\n8 dup2\n9 dup2\n10 aload 8\n12 aload 9\n14 iconst_1\n15 invokestatic arrayRead
+         18 astore 9\n20 pop\n21 astore 8\n23 iaload\n24 pop\n25 goto 6",
+        &[0, 1, 255, 0, 6, 0, 9, 3, 7, 0, 0, 0, 0, 0, 0, 0, 7, 0, 0, 7, 0, 0, 0, 0],
+    );
+}
+
+#[test]
+fn fields_of_a_confined_object_are_written_with_their_words() {
+    fn check(before: &[u8], super_class: &str, expected: bool) {
+        let mut class = TestClass::new("A");
+        class.field(0, "f", "I");
+        let field = class.field_reference("A", "f", "I");
+        let constructor = class.method_reference(super_class, "<init>", "()V");
+        let called = class.method_reference("B", "m", "(ILjava/lang/Object;)V");
+        // 184 with zeros stands for a call of `m`.
+        let mut before = before.to_vec();
+        if let Some(at) = before.iter().position(|byte| *byte == 184) {
+            before.splice(at..at + 3, op(184, called));
+        }
+        let code = [&[42][..], &op(183, constructor), &before, &[42, 3], &op(181, field), &[177]].concat();
+        class.method(0, "<init>", "()V", Some(&Body::new(&code)));
+        let outcome = rewrite(&class, &everything(), &mut Recorder::new(Foreign::Ignore));
+        let found = listing(&outcome.bytes, "<init>");
+        assert_eq!(found.contains("invokestatic fresh"), expected, "{before:?}: {found}");
+        assert_eq!(found.contains("invokestatic write"), !expected, "{before:?}: {found}");
+    }
+    check(&[], "java/lang/Object", true);
+    check(&[3, 1, 184, 0, 0], "java/lang/Object", true);
+    // Another constructor of the class, a call, another variable, and the monitor.
+    check(&[], "A", false);
+    check(&[3, 42, 184, 0, 0], "java/lang/Object", false);
+    check(&[42, 76], "java/lang/Object", false);
+    check(&[42, 194], "java/lang/Object", false);
 }

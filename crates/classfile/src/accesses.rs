@@ -1,6 +1,7 @@
 //! Reports of accesses to fields and array elements, which detection and control share.
 
 use crate::accessors::Accessor;
+use crate::array_locals::slots_above_array;
 use crate::constant_pool::{MemberRef, text};
 use crate::descriptor::{parameters, slots};
 use crate::edits::Edit;
@@ -11,8 +12,8 @@ use crate::hooks;
 use crate::instruction::Instruction;
 use crate::instrument::{Instrumenter, Method};
 use crate::opcodes::{
-    ALOAD, ASTORE, DASTORE, DUP, DUP_X1, DUP_X2, DUP2, DUP2_X1, DUP2_X2, GETFIELD, GETSTATIC, IASTORE,
-    LASTORE, LDC_W, POP, POP2, PUTFIELD, PUTSTATIC, SASTORE, SWAP,
+    ALOAD, ALOAD_0, ASTORE, DUP, DUP_X1, DUP_X2, DUP2, DUP2_X1, DUP2_X2, GETFIELD, GETSTATIC, LDC_W, POP,
+    POP2, PUTFIELD, PUTSTATIC, SWAP,
 };
 use crate::sources::Source;
 use crate::spilling::{Spilled, clear};
@@ -92,6 +93,22 @@ impl<'a> Instrumenter<'_, 'a> {
         self.edits.code(2, &[]);
         self.edits.number(site, self.additions)?;
         self.edits.call(hook, self.additions)
+    }
+
+    /// Reports a write of a field of `this` to which no other code has a reference yet: its shadow word is written without a comparison.
+    pub(crate) fn report_fresh_field(
+        &mut self,
+        shadow: u16,
+        is_double: bool,
+        site: u32,
+        edit: &mut Edit,
+    ) -> Result<(), MethodError> {
+        self.edits.split(edit);
+        self.edits.code(3, &[ALOAD_0]);
+        self.edits.number(site, self.additions)?;
+        self.edits.call(if is_double { &hooks::FRESH_DOUBLE } else { &hooks::FRESH }, self.additions)?;
+        self.edits.constant(PUTFIELD, shadow);
+        Ok(())
     }
 
     /// Numbers an access to a field.
@@ -194,7 +211,7 @@ impl<'a> Instrumenter<'_, 'a> {
         accessor: Accessor,
         edit: &mut Edit,
     ) -> Result<(), MethodError> {
-        let receiver = self.code.max_locals;
+        let receiver = self.first_free_local()?;
         let spilled = Spilled::new(receiver, 1, parameters(called.descriptor))?;
         let value = usize::from(accessor.kind == SiteKind::Write);
         let coordinates = spilled.len().saturating_sub(value);
@@ -235,34 +252,45 @@ impl<'a> Instrumenter<'_, 'a> {
 
     /// Reports an access to an array element.
     pub(crate) fn element(&mut self, instruction: Instruction) -> Result<(), MethodError> {
-        let (kind, depth) = match instruction.opcode {
-            LASTORE | DASTORE => (SiteKind::Write, 3),
-            IASTORE..=SASTORE => (SiteKind::Write, 2),
-            _ => (SiteKind::Read, 1),
-        };
+        let depth = slots_above_array(instruction.opcode).unwrap_or_default();
+        let kind = if depth == 1 { SiteKind::Read } else { SiteKind::Write };
         let source = self.sources.below(depth);
         if source == Source::Marks || self.leaves_out(instruction, true) {
             return Ok(());
         }
         self.keeps(instruction, true);
         let Some(site) = self.site_of_array(instruction.pc, kind, source, false)? else { return Ok(()) };
-        let hook = match depth {
-            1 => {
-                self.edits.code(3, &[DUP2]);
-                &hooks::ARRAY_READ
-            }
-            // From (a, i, v) over (v, a, i) to (a, i, v, a, i).
-            2 => {
-                self.edits.code(3, &[DUP_X2, POP, DUP2_X1]);
-                &hooks::ARRAY_WRITE
-            }
-            _ => {
-                self.edits.code(3, &[DUP2_X2, POP2, DUP2_X2]);
-                &hooks::ARRAY_WRITE
-            }
+        let known = match self.arrays.slot(instruction, self.sources) {
+            Some(slot) => Some(self.code.max_locals.checked_add(slot).ok_or(MethodError::TooManyLocals)?),
+            None => None,
         };
+        match depth {
+            1 => self.edits.code(5, &[DUP2]),
+            // From (a, i, v) over (v, a, i) to (a, i, v, a, i).
+            2 => self.edits.code(5, &[DUP_X2, POP, DUP2_X1]),
+            _ => self.edits.code(5, &[DUP2_X2, POP2, DUP2_X2]),
+        }
+        let Some(array) = known else {
+            self.edits.number(site, self.additions)?;
+            let hook = if depth == 1 { &hooks::ARRAY_READ } else { &hooks::ARRAY_WRITE };
+            return self.edits.call(hook, self.additions);
+        };
+        // The copy of the array below the index goes into its variable after the hook has seen the old value.
+        self.edits.code(7, &[DUP2]);
+        self.edits.local(ALOAD, array);
+        self.edits.local(ALOAD, array + 1);
         self.edits.number(site, self.additions)?;
-        self.edits.call(hook, self.additions)
+        let hook = if depth == 1 { &hooks::ARRAY_READ_AGAIN } else { &hooks::ARRAY_WRITE_AGAIN };
+        self.edits.call(hook, self.additions)?;
+        self.edits.local(ASTORE, array + 1);
+        self.edits.code(7, &[POP]);
+        self.edits.local(ASTORE, array);
+        Ok(())
+    }
+
+    /// The first local variable that inserted code may use for a moment.
+    fn first_free_local(&self) -> Result<u16, MethodError> {
+        self.code.max_locals.checked_add(self.arrays.count()).ok_or(MethodError::TooManyLocals)
     }
 
     /// Whether an access is left out of instrumentation.

@@ -41,7 +41,8 @@ impl<'a> CodeWriter<'_, 'a> {
             self.code.max_stack.checked_add(self.edits.extra_stack).ok_or(MethodError::StackTooDeep)?;
         // A handler has the exception and the lock on its stack.
         put_u16(out, if ranges.is_empty() { needed_stack } else { needed_stack.max(2) });
-        let locals = self.code.max_locals.checked_add(self.edits.extra_locals);
+        let added = self.edits.kept_locals.checked_add(self.edits.extra_locals);
+        let locals = added.and_then(|added| self.code.max_locals.checked_add(added));
         put_u16(out, locals.ok_or(MethodError::TooManyLocals)?);
         with_length(out, |out| {
             let start = out.len();

@@ -4,6 +4,7 @@ use fissure_jdk::Ordering;
 
 use crate::accesses::kind_of;
 use crate::accessors::accessor;
+use crate::confinement::Confinement;
 use crate::constant_pool::{MemberRef, text};
 use crate::descriptor::slots;
 use crate::edits::Edit;
@@ -126,6 +127,7 @@ impl<'a> Pass<'a> for Detection<'a> {
             constructors: has_fields || self.has_volatiles(detail),
             lines: has_fields || monitor_sites || !self.announced().is_empty(),
             sources: has_fields,
+            array_locals: self.has_elements(detail) && !self.is_selective,
             ..Reports::default()
         }
     }
@@ -367,6 +369,18 @@ impl Instrumenter<'_, '_> {
         if let Some(read) = replaced.filter(|_| has_repetitions) {
             self.environment.stands_for(site, read);
         }
-        self.report_field(instruction, field, treatment, site, edit)
+        // The accesses of atomic blocks are recorded with their objects.
+        match treatment {
+            Treatment::Shadow(shadow, is_double)
+                if object == Some(Object::Local(0))
+                    && opcode == PUTFIELD
+                    && self.confinement == Confinement::Confined
+                    && !detection.is_selective
+                    && detection.atomicity.is_none() =>
+            {
+                self.report_fresh_field(shadow, is_double, site, edit)
+            }
+            _ => self.report_field(instruction, field, treatment, site, edit),
+        }
     }
 }

@@ -34,6 +34,8 @@ pub(crate) struct Edits {
     pub(crate) extra_stack: u16,
     /// How many local variables the insertions need beyond the method's own.
     pub(crate) extra_locals: u16,
+    /// How many further local variables, which come right after the method's own, keep their values throughout the method.
+    pub(crate) kept_locals: u16,
 }
 
 impl Edit {
@@ -69,6 +71,7 @@ impl Edits {
         self.epilogue = 0;
         self.extra_stack = 0;
         self.extra_locals = 0;
+        self.kept_locals = 0;
     }
 
     pub(crate) fn is_empty(&self) -> bool {

@@ -5,6 +5,9 @@ use crate::constant_pool::ConstantPool;
 use crate::descriptor::parameters;
 use crate::error::MethodError;
 
+pub(crate) const TOP: u8 = 0;
+pub(crate) const DOUBLE: u8 = 3;
+pub(crate) const LONG: u8 = 4;
 pub(crate) const UNINITIALIZED_THIS: u8 = 6;
 pub(crate) const OBJECT: u8 = 7;
 pub(crate) const UNINITIALIZED: u8 = 8;

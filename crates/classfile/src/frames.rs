@@ -6,9 +6,10 @@ use crate::code::Instructions;
 use crate::descriptor::parameters;
 use crate::error::MethodError;
 use crate::frame_reader::{
-    FULL, Frame, Frames, MALFORMED, OBJECT, SAME_EXTENDED, SAME_STACK_EXTENDED, Shape, Type, Types,
-    UNINITIALIZED, UNINITIALIZED_THIS,
+    DOUBLE, FULL, Frame, Frames, LONG, MALFORMED, OBJECT, SAME_EXTENDED, SAME_STACK_EXTENDED, Shape, TOP,
+    Type, Types, UNINITIALIZED, UNINITIALIZED_THIS,
 };
+use crate::hooks;
 use crate::layout::Layout;
 
 /// The method that the frames belong to.
@@ -19,6 +20,40 @@ pub(crate) struct FramedMethod<'m, 'a> {
     pub(crate) descriptor: &'a [u8],
     pub(crate) instructions: &'m Instructions,
     pub(crate) layout: &'m Layout,
+    pub(crate) kept_locals: KeptLocals,
+}
+
+/// Additional local variables behind the method's own, which all frames have: an object and the words of array elements in turn.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct KeptLocals {
+    /// How many slots the method's own variables take.
+    own: u16,
+    count: u16,
+    /// The class constants of the two types.
+    types: [u16; 2],
+}
+
+impl KeptLocals {
+    pub(crate) fn new(own: u16, count: u16, additions: &mut Additions<'_>) -> Result<Self, MethodError> {
+        if count == 0 {
+            return Ok(Self::default());
+        }
+        let types = [additions.class(b"java/lang/Object")?, additions.class(hooks::ELEMENTS)?];
+        Ok(Self { own, count, types })
+    }
+
+    /// Adds them to the variables of a frame.
+    fn append(&self, locals: &mut Vec<Type>) {
+        if self.count == 0 {
+            return;
+        }
+        let used: usize =
+            locals.iter().map(|kind| if matches!(kind.tag, DOUBLE | LONG) { 2 } else { 1 }).sum();
+        let unused = usize::from(self.own).saturating_sub(used);
+        locals.extend(std::iter::repeat_n(Type { tag: TOP, operand: 0 }, unused));
+        let types = self.types.iter().cycle().take(usize::from(self.count));
+        locals.extend(types.map(|class| Type { tag: OBJECT, operand: *class }));
+    }
 }
 
 /// The frame of a handler that was added at the end of the code.
@@ -40,12 +75,12 @@ pub(crate) fn relocate<'a>(
     out: &mut Vec<u8>,
 ) -> Result<(), MethodError> {
     let mut writer = Writer::new(out, method);
-    if method.layout.stubs().is_empty() {
+    if method.layout.stubs().is_empty() && method.kept_locals.count == 0 {
         for frame in Frames::new(frames)? {
             writer.frame(&frame?)?;
         }
     } else {
-        relocate_with_stubs(frames, method, additions, &mut writer)?;
+        relocate_with_additions(frames, method, additions, &mut writer)?;
     }
     if let Some(handler) = handler {
         writer.handler(&handler)?;
@@ -66,9 +101,9 @@ pub(crate) fn write_handler_only(
     Ok(())
 }
 
-/// Relocates frames and adds one for each stub. A stub has the frame of its target, so that the frame after a stub cannot be a delta
-/// frame.
-fn relocate_with_stubs<'a>(
+/// Relocates frames, adds the kept local variables to each, and adds a frame for each stub. A stub has the frame of its target, so that the
+/// frame after a stub cannot be a delta frame.
+fn relocate_with_additions<'a>(
     frames: &'a [u8],
     method: &FramedMethod<'_, 'a>,
     additions: &mut Additions<'a>,
@@ -100,7 +135,7 @@ fn relocate_with_stubs<'a>(
             writer.full(stub.position, &locals, &stack)?;
             is_after_stub = true;
         }
-        if is_after_stub {
+        if is_after_stub || method.kept_locals.count > 0 {
             writer.full(position, &locals, &frame.stack.iter().collect::<Vec<_>>())?;
         } else {
             writer.frame(&frame)?;
@@ -127,8 +162,8 @@ fn initial_locals<'a>(
     for parameter in parameters(method.descriptor) {
         let tag = match parameter {
             b"F" => 2,
-            b"D" => 3,
-            b"J" => 4,
+            b"D" => DOUBLE,
+            b"J" => LONG,
             [b'L' | b'[', ..] => OBJECT,
             _ => 1,
         };
@@ -201,7 +236,14 @@ impl<'o, 'm, 'a> Writer<'o, 'm, 'a> {
         self.types(&frame.stack)
     }
 
+    /// A frame with all its types; the kept local variables are added.
     fn full(&mut self, position: usize, locals: &[Type], stack: &[Type]) -> Result<(), MethodError> {
+        let mut locals = locals.to_vec();
+        self.method.kept_locals.append(&mut locals);
+        self.full_as_given(position, &locals, stack)
+    }
+
+    fn full_as_given(&mut self, position: usize, locals: &[Type], stack: &[Type]) -> Result<(), MethodError> {
         let delta = self.advance(position)?;
         self.tag(FULL, delta);
         for types in [locals, stack] {
@@ -216,7 +258,7 @@ impl<'o, 'm, 'a> Writer<'o, 'm, 'a> {
     fn handler(&mut self, handler: &HandlerFrame) -> Result<(), MethodError> {
         let object = |operand| Type { tag: OBJECT, operand };
         let locals = handler.this.map(object);
-        self.full(handler.position, locals.as_slice(), &[object(handler.throwable)])
+        self.full_as_given(handler.position, locals.as_slice(), &[object(handler.throwable)])
     }
 
     fn tag(&mut self, tag: u8, delta: u16) {

@@ -13,7 +13,7 @@ use crate::code_writer::{CodeWriter, HandlerNeeds, with_length};
 use crate::constant_pool::text;
 use crate::edits::Edits;
 use crate::error::{ClassError, MethodError};
-use crate::frames::FramedMethod;
+use crate::frames::{FramedMethod, KeptLocals};
 use crate::layout::Layout;
 use crate::opcodes::{INVOKESTATIC, RETURN};
 use crate::structure::{ClassFile, Member};
@@ -103,6 +103,7 @@ fn write<'a>(
         descriptor: file.pool.utf8(method.descriptor_index)?,
         instructions: &instructions,
         layout: &layout,
+        kept_locals: KeptLocals::default(),
     };
     let writer = CodeWriter {
         code: &code,

@@ -176,8 +176,28 @@ pub const GIVES: Hook = Hook::new(68, "gives", "(Ljava/lang/Object;)V");
 /// An element was got from a collection.
 pub const TAKES: Hook = Hook::new(69, "takes", "(Ljava/lang/Object;)V");
 
+/// The same as [`ARRAY_READ`], for a method that remembers the array it used last, and the words of its elements: the array, the index, the
+/// last array, its words, the site. Returns the words to remember.
+pub const ARRAY_READ_AGAIN: Hook = Hook::new(
+    70,
+    "arrayRead",
+    "(Ljava/lang/Object;ILjava/lang/Object;Ljava/lang/FissureElements;I)Ljava/lang/FissureElements;",
+);
+/// The same for [`ARRAY_WRITE`].
+pub const ARRAY_WRITE_AGAIN: Hook = Hook::new(
+    71,
+    "arrayWrite",
+    "(Ljava/lang/Object;ILjava/lang/Object;Ljava/lang/FissureElements;I)Ljava/lang/FissureElements;",
+);
+/// A constructor has written a field of its object, to which no other code has a reference yet: the site. Returns the field's shadow word.
+pub const FRESH: Hook = Hook::new(72, "fresh", "(I)J");
+/// The same for a shadow field of type double.
+pub const FRESH_DOUBLE: Hook = Hook::new(73, "freshDouble", "(I)D");
+/// The class of the words that methods remember.
+pub const ELEMENTS: &[u8] = b"java/lang/FissureElements";
+
 /// All hooks, by number.
-pub const ALL: [Hook; 70] = [
+pub const ALL: [Hook; 74] = [
     ENTER,
     EXIT,
     EXIT_TOP,
@@ -248,6 +268,10 @@ pub const ALL: [Hook; 70] = [
     LOOK,
     GIVES,
     TAKES,
+    ARRAY_READ_AGAIN,
+    ARRAY_WRITE_AGAIN,
+    FRESH,
+    FRESH_DOUBLE,
 ];
 
 #[cfg(test)]

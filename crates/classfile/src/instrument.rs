@@ -4,8 +4,10 @@ use std::borrow::Cow;
 
 use crate::access::AccessFlags;
 use crate::additions::Additions;
+use crate::array_locals::ArrayLocals;
 use crate::code::{Code, Instructions};
 use crate::code_writer::HandlerNeeds;
+use crate::confinement::Confinement;
 use crate::constant_pool::ConstantPool;
 use crate::descriptor::slots;
 use crate::edits::{Edit, Edits};
@@ -24,6 +26,7 @@ use crate::probes::FittedProbe;
 use crate::redundancy::{Object, Reported, always_completes};
 use crate::script::AdvisedMethod;
 use crate::sources::Sources;
+use crate::spilling::clear;
 use crate::structure::ClassFile;
 use crate::tables::Lines;
 
@@ -120,6 +123,8 @@ pub(crate) struct Instrumenter<'m, 'a> {
     pub(crate) lines: &'m mut Lines,
     pub(crate) sources: &'m mut Sources,
     pub(crate) reported: &'m mut Reported,
+    pub(crate) arrays: &'m mut ArrayLocals,
+    pub(crate) confinement: Confinement,
     /// The site of the method's entry, if its exit is reported.
     pub(crate) unit: Option<u32>,
 }
@@ -129,6 +134,10 @@ impl<'a> Instrumenter<'_, 'a> {
     pub(crate) fn run(&mut self) -> Result<(), MethodError> {
         if self.reports.lines {
             self.lines.read(self.code, self.pool);
+        }
+        self.arrays.clear();
+        if self.reports.array_locals {
+            self.arrays.find(self.code, self.instructions, self.pool, self.sources);
         }
         self.prologue()?;
         let has_return_code = self.method.has_end()
@@ -144,6 +153,7 @@ impl<'a> Instrumenter<'_, 'a> {
             if follows {
                 if self.sources.arrive(instruction.pc) {
                     self.reported.clear();
+                    self.confinement = Confinement::Ended;
                 }
                 if !self.completes(instruction) {
                     self.reported.may_end();
@@ -157,6 +167,7 @@ impl<'a> Instrumenter<'_, 'a> {
             }
             self.edits.finish(edit)?;
             if follows {
+                self.confinement = self.confinement.after(instruction, self.method, self.pool, self.sources);
                 if let Some(slot) = self.sources.step(instruction, self.pool) {
                     self.reported.forget(slot);
                 }
@@ -227,6 +238,12 @@ impl<'a> Instrumenter<'_, 'a> {
             }
         }
         self.advised_begin()?;
+        let kept = self.arrays.count();
+        self.edits.kept_locals = kept;
+        for slot in 0..kept {
+            let slot = self.code.max_locals.checked_add(slot).ok_or(MethodError::TooManyLocals)?;
+            clear(slot, self.edits);
+        }
         self.edits.end_prologue();
         Ok(())
     }

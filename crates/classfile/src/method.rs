@@ -3,9 +3,11 @@
 use crate::access::AccessFlags;
 use crate::additions::Additions;
 use crate::annotations;
+use crate::array_locals::ArrayLocals;
 use crate::bytes::{put_u16, put_u32};
 use crate::code::{Code, Instructions};
 use crate::code_writer::{CodeWriter, with_length};
+use crate::confinement::Confinement;
 use crate::constant_pool::text;
 use crate::control::Region;
 use crate::edits::Edits;
@@ -13,7 +15,7 @@ use crate::environment::{Environment, MethodFacts, Site, SiteKind, SiteTarget};
 use crate::error::MethodError;
 use crate::field_access::FieldTable;
 use crate::frame_reader::{self, FrameFacts};
-use crate::frames::FramedMethod;
+use crate::frames::{FramedMethod, KeptLocals};
 use crate::instruction::Instruction;
 use crate::instrument::{Instrumenter, Lock, Method, RegionKind};
 use crate::layout::Layout;
@@ -38,6 +40,7 @@ pub(crate) struct Scratch {
     lines: Lines,
     sources: Sources,
     reported: Reported,
+    arrays: ArrayLocals,
 }
 
 /// Rewrites the methods of one class.
@@ -105,6 +108,8 @@ impl<'m, 'a> MethodRewriter<'m, 'a> {
             lines: &mut scratch.lines,
             sources: &mut scratch.sources,
             reported: &mut scratch.reported,
+            arrays: &mut scratch.arrays,
+            confinement: Confinement::begin(&method),
             unit: None,
         };
         instrumenter.run()?;
@@ -124,6 +129,7 @@ impl<'m, 'a> MethodRewriter<'m, 'a> {
             descriptor,
             instructions: &scratch.instructions,
             layout: &scratch.layout,
+            kept_locals: KeptLocals::new(code.max_locals, scratch.edits.kept_locals, self.additions)?,
         };
         let writer = CodeWriter {
             code: &code,

@@ -79,4 +79,6 @@ pub(crate) struct Reports<'a> {
     pub(crate) lines: bool,
     /// The pass needs the sources of values.
     pub(crate) sources: bool,
+    /// Methods remember the arrays that their loops used last.
+    pub(crate) array_locals: bool,
 }

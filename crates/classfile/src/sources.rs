@@ -92,6 +92,12 @@ impl Sources {
         self.stack.iter().rev().nth(depth).and_then(|value| value.copy_of)
     }
 
+    /// Whether one of the uppermost slots may hold the same value as a local variable.
+    pub(crate) fn may_hold(&self, slot: u16, count: usize) -> bool {
+        count > self.stack.len()
+            || self.stack.iter().rev().take(count).any(|value| value.copy_of == Some(slot))
+    }
+
     /// Must be called after each instruction; returns the local variable that it stored to.
     pub(crate) fn step(&mut self, instruction: Instruction, pool: &ConstantPool<'_>) -> Option<u16> {
         match (instruction.opcode, instruction.operand) {

@@ -33,10 +33,12 @@ pub(crate) const PREFIX: &str = "java/lang/Fissure";
 /// Fields that are both synthetic and transient are hidden from reflection.
 const HIDDEN: AccessFlags = AccessFlags::SYNTHETIC.union(AccessFlags::TRANSIENT);
 
-/// The fields added to `java.lang.Thread`: the two words that the fast path compares with shadow words, and the rest of the thread's state.
+/// The fields added to `java.lang.Thread`: the words that the fast path compares with shadow words, and the rest of the thread's state.
 pub(crate) const THREAD_FIELDS: &[AddedField<'static>] = &[
     AddedField { name: "fissureRead", descriptor: "J", access: HIDDEN },
     AddedField { name: "fissureWrite", descriptor: "J", access: HIDDEN },
+    AddedField { name: "fissureFresh", descriptor: "J", access: HIDDEN },
+    AddedField { name: "fissureSettled", descriptor: "[J", access: HIDDEN },
     AddedField { name: "fissureState", descriptor: "Ljava/lang/FissureThread;", access: HIDDEN },
     AddedField { name: "fissureControl", descriptor: "J", access: HIDDEN },
 ];
@@ -54,7 +56,9 @@ const CLASSES: &[(&str, &[u8])] = classes![
     "FissureTable",
     "FissureLocks$Numbered",
     "FissureLocks",
+    "FissureElements",
     "FissureArrays$Shadow",
+    "FissureArrays$Transition",
     "FissureArrays",
     "FissureOrder$Handed",
     "FissureOrder$Given",
@@ -157,10 +161,14 @@ mod tests {
     const CATCHING: &[&str] = &[
         "accept",
         "adjustment",
+        "arrayRead",
+        "arrayWrite",
         "awaitProcess",
         "currentTimeMillis",
         "epoll",
         "exit",
+        "fresh",
+        "freshDouble",
         "halt",
         "mainClass",
         "nanoTime",

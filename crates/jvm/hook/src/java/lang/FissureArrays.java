@@ -1,38 +1,52 @@
 package java.lang;
 
+import jdk.internal.misc.Unsafe;
+
 /**
- * The shadow words of array elements.
- *
- * <p>As long as only one thread accesses an array, always under the same locks, one word stands for all its elements, and two bits
- * per element record which were read and written. The first access that differs expands this to one word per element, which
- * starts with the state recorded so far.
+ * The shadow words of array elements. They are kept in {@link FissureElements}, one for a whole array as long as its elements have few
+ * different words, and otherwise one for each of several ranges.
  */
 final class FissureArrays {
     static final class Shadow extends FissureTable.Entry {
         final int length;
-        /** The word of all elements accessed so far, without its site; used until {@link #words} is set. */
-        long common;
-        long[] read;
-        long[] written;
-        /** The sites of the first read and of the first write. */
-        int readSite;
-        int writeSite;
-        /** The array is too long, or there was no memory for {@link #words}: it is no longer checked. */
+        /** The array is too long, or there was no memory for its words: it is not checked. */
         volatile boolean abandoned;
-        volatile long[] words;
+        /** The elements, in ranges of equal size; null while their marks are replaced. */
+        volatile FissureElements[] parts;
 
         Shadow(Object array, int length) {
             super(array);
             this.length = length;
         }
+
+        /** The range of an element; null while it is replaced. */
+        FissureElements part(int index) {
+            FissureElements[] parts = this.parts;
+            return parts == null ? null : parts.length == 1 ? parts[0] : parts[index / parts[0].marks.length];
+        }
     }
 
-    /** Longer arrays are only counted, not checked: their shadow words would take an eighth of the heap. */
-    private static final long LONGEST = Math.min(1L << 24, Runtime.getRuntime().maxMemory() >>> 6);
+    /** A change of mark that a thread has made: most elements that a loop accesses change in the same way. */
+    static final class Transition {
+        byte[] marks;
+        long access;
+        int version;
+        byte from;
+        byte to;
+        /** Whether the analysis judged the first such access. */
+        boolean isJudged;
+    }
 
+    /** Longer arrays are only counted, not checked: their marks would take an eighth of the heap. */
+    private static final long LONGEST = Math.min(1L << 30, Runtime.getRuntime().maxMemory() >>> 3);
+    /** A range of this size has no more words than there are marks. */
+    private static final int SMALLEST = 128;
+    private static final int MARKS = 256;
+    /** If more words than this are in use, the marks would soon be replaced again. */
+    private static final int CROWDED = 192;
+    private static final long BYTES = baseOffset(byte[].class);
     private static final FissureTable TABLE = new FissureTable();
-    private static final long WORDS = baseOffset(long[].class);
-    private static final long OWNER = (long) FissureEngine.OWNER_MASK << FissureEngine.OWNER_SHIFT;
+    private static final Unsafe U = FissureEngine.U;
 
     private FissureArrays() {}
 
@@ -40,9 +54,7 @@ final class FissureArrays {
     static int baseOffset(Class<?> type) {
         try {
             Object offset =
-                    jdk.internal.misc.Unsafe.class
-                            .getMethod("arrayBaseOffset", Class.class)
-                            .invoke(FissureEngine.U, type);
+                    Unsafe.class.getMethod("arrayBaseOffset", Class.class).invoke(FissureEngine.U, type);
             return ((Number) offset).intValue();
         } catch (ReflectiveOperationException error) {
             throw new InternalError(error);
@@ -50,73 +62,281 @@ final class FissureArrays {
     }
 
     static void access(Object array, int index, int site, boolean write) {
-        if (FissureEngine.MONITOR) {
-            FissureMonitor.around(array, index, site);
-            return;
+        if (write) {
+            write(array, index, site);
+        } else {
+            read(array, index, site);
         }
+    }
+
+    /** Handles a read of an element whose words the caller does not know; returns them. */
+    static FissureElements read(Object array, int index, int site) {
         Thread current = Thread.currentThread();
         FissureThread thread = current.fissureState;
-        if (thread == null) {
-            return;
+        if (thread == null || FissureEngine.MONITOR) {
+            return unchecked(thread, array, index, site);
         }
-        Shadow shadow = thread.recent(array);
-        if (shadow == null || !isSettled(current, thread, shadow, index, write)) {
-            slowAccess(thread, array, index, site, write);
+        FissureElements part = thread.recentPart(array, index);
+        if (part != null
+                && part.isSettled(
+                        index, current.fissureRead, FissureHook.READ_MASK, current.fissureSettled, FissureHeld.READS)) {
+            return part;
         }
+        return slowAccess(thread, part, array, index, site, false);
     }
 
-    /** Whether an access leaves the word unchanged, as far as that can be decided without a lookup. */
-    private static boolean isSettled(
-            Thread current, FissureThread thread, Shadow shadow, int index, boolean write) {
-        if (index < 0 || index >= shadow.length || shadow.abandoned) {
-            return true;
+    /** The same for a write. */
+    static FissureElements write(Object array, int index, int site) {
+        Thread current = Thread.currentThread();
+        FissureThread thread = current.fissureState;
+        if (thread == null || FissureEngine.MONITOR) {
+            return unchecked(thread, array, index, site);
         }
-        long mine = write ? current.fissureWrite : current.fissureRead;
-        long[] words = shadow.words;
-        if (words != null) {
-            long word = words[index];
-            long mask = write ? FissureHook.WRITE_MASK : FissureHook.READ_MASK;
-            return ((word ^ mine) & mask) == 0L || thread.settles(null, word, write);
+        FissureElements part = thread.recentPart(array, index);
+        if (part != null
+                && part.isSettled(
+                        index,
+                        current.fissureWrite,
+                        FissureHook.WRITE_MASK,
+                        current.fissureSettled,
+                        FissureHeld.WRITES)) {
+            return part;
         }
-        if (!isSame(thread, shadow.common, mine, FissureHook.READ_MASK) || !thread.isClean()) {
-            return false;
-        }
-        long[] bits = write ? shadow.written : shadow.read;
-        return (bits[index >>> 6] & 1L << index) != 0L;
+        return slowAccess(thread, part, array, index, site, true);
     }
 
-    /** Whether the word of all elements is that of this thread, in its current segment or in an earlier one that still counts. */
-    private static boolean isSame(FissureThread thread, long common, long mine, long mask) {
-        long difference = (common ^ mine) & mask;
-        return difference == 0L
-                || (difference & ~OWNER) == 0L
-                        && thread.stampsItself((int) (common >>> FissureEngine.OWNER_SHIFT) & FissureEngine.OWNER_MASK);
+    private static FissureElements unchecked(FissureThread thread, Object array, int index, int site) {
+        if (thread != null) {
+            FissureMonitor.around(array, index, site);
+        }
+        return null;
     }
 
-    private static void slowAccess(FissureThread thread, Object array, int index, int site, boolean write) {
+    private static FissureElements slowAccess(
+            FissureThread thread, FissureElements recent, Object array, int index, int site, boolean write) {
+        if (recent != null && thread.repeats(recent, index, site, write)) {
+            return recent;
+        }
         if (thread.isQuiet()) {
-            return;
+            return null;
         }
         thread.busy = true;
         try {
             Shadow shadow = thread.shadow(array);
             if (shadow.abandoned || index < 0 || index >= shadow.length) {
-                return;
+                return null;
             }
-            int set = thread.set(null, write);
-            if (shadow.words == null && common(thread, shadow, index, set, site, write)) {
-                return;
-            }
-            FissureEngine.access(thread, set, array, shadow.words, WORDS + ((long) index << 3), site, write);
+            return access(thread, shadow, array, index, site, write);
         } catch (OutOfMemoryError error) {
             FissureEngine.outOfMemory();
+            return null;
         } finally {
             thread.busy = false;
         }
     }
 
+    private static FissureElements access(
+            FissureThread thread, Shadow shadow, Object array, int index, int site, boolean write) {
+        int set = thread.set(null, write);
+        for (;;) {
+            FissureElements part = shadow.part(index);
+            if (part == null) {
+                awaitParts(shadow);
+                continue;
+            }
+            long offset = BYTES + (index - part.from);
+            int mark = U.getByteVolatile(part.marks, offset) & 0xFF;
+            if (mark >= part.words.length) {
+                continue;
+            }
+            long word = part.words[mark];
+            if (thread.settlesAndRemembers(null, word, write)) {
+                return part;
+            }
+            thread.isRacy = false;
+            thread.accesses();
+            long next;
+            if (word == 0L) {
+                thread.sample(site);
+                next = FissureEngine.first(thread, set, site, write);
+            } else {
+                next = FissureEngine.next(thread, array, word, set, site, write);
+            }
+            if (next == word) {
+                thread.remembersSettled(next, write);
+                log(thread, array, part, next, set, site, write);
+                return part;
+            }
+            int to = markOf(shadow, part, index, next);
+            if (to >= 0
+                    && U.compareAndSetByte(part.marks, offset, (byte) mark, (byte) to)
+                    && part.isCurrent(index)) {
+                thread.remembersSettled(next, write);
+                thread.remember(part, mark, to, next, set, site, write);
+                log(thread, array, part, next, set, site, write);
+                return part;
+            }
+        }
+    }
+
+    private static void log(
+            FissureThread thread, Object array, FissureElements part, long next, int set, int site, boolean write) {
+        if (FissureEngine.ATOMIZER) {
+            thread.logAccess(array, part.words, next, set, site, write);
+        }
+    }
+
+    /**
+     * Changes a mark as the same thread has changed the mark of another element before; false if the element has another mark, or if the
+     * marks are being replaced, so that the change may be lost.
+     */
+    static boolean repeat(FissureElements part, int index, Transition known, long counters) {
+        int at = index - part.from;
+        byte[] marks = part.marks;
+        if (at < 0
+                || at >= marks.length
+                || marks[at] != known.from
+                || !U.compareAndSetByte(marks, BYTES + at, known.from, known.to)) {
+            return false;
+        }
+        if (known.isJudged) {
+            FissureEngine.increment(counters + 16L);
+        }
+        return part.isCurrent(index);
+    }
+
+    private static void awaitParts(Shadow shadow) {
+        synchronized (shadow) {
+            if (shadow.parts == null && !shadow.abandoned) {
+                throw new InternalError("an array has lost its shadow");
+            }
+        }
+    }
+
+    /** The mark of a word, which is added if it is new; -1 if the words or marks had to be replaced, so that the caller must look again. */
+    private static int markOf(Shadow shadow, FissureElements part, int index, long word) {
+        synchronized (shadow) {
+            if (shadow.part(index) != part) {
+                return -1;
+            }
+            for (int mark = 1; mark < part.count; mark++) {
+                if (part.words[mark] == word) {
+                    return mark;
+                }
+            }
+            if (part.count < part.words.length) {
+                part.words[part.count] = word;
+                return part.count++;
+            }
+            if (part.count < MARKS) {
+                grow(shadow, part);
+            } else {
+                replace(shadow, part);
+            }
+            return -1;
+        }
+    }
+
+    private static void grow(Shadow shadow, FissureElements part) {
+        long[] words = new long[Math.min(MARKS, part.count * 4)];
+        System.arraycopy(part.words, 0, words, 0, part.count);
+        FissureElements[] parts = shadow.parts.clone();
+        parts[part.from / parts[0].marks.length] = new FissureElements(shadow, part.from, part.marks, words, part.count);
+        shadow.parts = parts;
+    }
+
+    /** Drops the words that no element has any more. If too many are left, each range is divided. */
+    private static void replace(Shadow shadow, FissureElements part) {
+        FissureElements[] old = shadow.parts;
+        FissureElements[] parts = null;
+        shadow.parts = null;
+        U.fullFence();
+        try {
+            FissureElements compact = compact(shadow, part);
+            if (compact.count <= CROWDED || part.marks.length <= SMALLEST) {
+                parts = old.clone();
+                parts[part.from / old[0].marks.length] = compact;
+            } else {
+                for (int size = part.marks.length; parts == null; ) {
+                    size = Math.max(SMALLEST, (size + 7) / 8);
+                    parts = divided(shadow, old, size);
+                }
+            }
+        } finally {
+            // Another attempt at every access would run the garbage collector each time.
+            shadow.abandoned = parts == null;
+            shadow.parts = parts == null ? old : parts;
+        }
+    }
+
+    /** Divides the elements into ranges of a size; null if a range has more words than there are marks. */
+    private static FissureElements[] divided(Shadow shadow, FissureElements[] old, int size) {
+        FissureElements[] parts = new FissureElements[(shadow.length + size - 1) / size];
+        for (int i = 0; i < parts.length; i++) {
+            int from = i * size;
+            int end = Math.min(shadow.length, from + size);
+            byte[] marks = new byte[end - from];
+            long[] words = new long[8];
+            int count = 1;
+            for (int index = from; index < end; index++) {
+                FissureElements source = old[index / old[0].marks.length];
+                long word = source.words[source.marks[index - source.from] & 0xFF];
+                int mark = find(words, count, word);
+                if (mark < 0) {
+                    if (count == MARKS) {
+                        return null;
+                    }
+                    if (count == words.length) {
+                        words = java.util.Arrays.copyOf(words, count * 2);
+                    }
+                    mark = count++;
+                    words[mark] = word;
+                }
+                marks[index - from] = (byte) mark;
+            }
+            parts[i] = new FissureElements(shadow, from, marks, words, count);
+        }
+        return parts;
+    }
+
+    private static int find(long[] words, int count, long word) {
+        for (int mark = 0; mark < count; mark++) {
+            if (words[mark] == word) {
+                return mark;
+            }
+        }
+        return -1;
+    }
+
+    private static FissureElements compact(Shadow shadow, FissureElements part) {
+        byte[] marks = new byte[part.marks.length];
+        long[] words = new long[MARKS];
+        int[] moved = new int[MARKS];
+        int count = 1;
+        for (int at = 0; at < marks.length; at++) {
+            int mark = part.marks[at] & 0xFF;
+            if (mark != 0 && moved[mark] == 0) {
+                words[count] = part.words[mark];
+                moved[mark] = count++;
+            }
+            marks[at] = (byte) moved[mark];
+        }
+        return new FissureElements(shadow, part.from, marks, words, count);
+    }
+
+    private static FissureElements[] whole(Shadow shadow) {
+        try {
+            return new FissureElements[] {
+                new FissureElements(shadow, 0, new byte[shadow.length], new long[4], 1)
+            };
+        } catch (OutOfMemoryError error) {
+            FissureEngine.outOfMemory();
+            return null;
+        }
+    }
+
     /** The shadow of an array, created if there is none. */
-    static Shadow find(Object array) {
+    static Shadow find(FissureThread thread, Object array) {
         FissureTable.Entry entry = TABLE.find(array);
         if (entry != null) {
             return (Shadow) entry;
@@ -129,72 +349,15 @@ final class FissureArrays {
                 if (length > LONGEST) {
                     shadow.abandoned = true;
                     FissureEngine.arrayTooLarge();
+                } else {
+                    shadow.parts = whole(shadow);
+                    shadow.abandoned = shadow.parts == null;
                 }
                 TABLE.add(shadow);
                 entry = shadow;
+                FissureEngine.increment(thread.counters + 8L);
             }
             return (Shadow) entry;
         }
-    }
-
-    /** Handles an access to an array that only one thread has accessed so far; false if the access needs the element's own word. */
-    private static boolean common(
-            FissureThread thread, Shadow shadow, int index, int set, int site, boolean write) {
-        long mine =
-                FissureEngine.word(
-                        FissureEngine.EXCLUSIVE, thread.segment, FissureEngine.REFINE ? set : 0, 0);
-        if (!isSame(thread, shadow.common, mine, FissureHook.WRITE_MASK)) {
-            synchronized (shadow) {
-                if (shadow.common != 0L) {
-                    expand(shadow);
-                    return false;
-                }
-                thread.newLocation(site);
-                thread.accesses();
-                int size = (shadow.length + 63) >>> 6;
-                shadow.read = new long[size];
-                shadow.written = new long[size];
-                shadow.common = mine;
-            }
-        }
-        long[] bits = write ? shadow.written : shadow.read;
-        long bit = 1L << index;
-        if ((bits[index >>> 6] & bit) == 0L) {
-            bits[index >>> 6] |= bit;
-            if (write && shadow.writeSite == 0) {
-                shadow.writeSite = site;
-            } else if (!write && shadow.readSite == 0) {
-                shadow.readSite = site;
-            }
-            thread.sample(site);
-            // Another thread may have expanded the words meanwhile, without this bit.
-            return shadow.words == null;
-        }
-        return true;
-    }
-
-    private static void expand(Shadow shadow) {
-        if (shadow.words != null) {
-            return;
-        }
-        long[] words;
-        try {
-            words = new long[shadow.length];
-        } catch (OutOfMemoryError error) {
-            // Another attempt at every access would run the garbage collector each time.
-            shadow.abandoned = true;
-            throw error;
-        }
-        long read = shadow.common | shadow.readSite;
-        long written = shadow.common | 1L << FissureEngine.STATE_SHIFT | shadow.writeSite;
-        for (int i = 0; i < words.length; i++) {
-            long bit = 1L << i;
-            if ((shadow.written[i >>> 6] & bit) != 0L) {
-                words[i] = written;
-            } else if ((shadow.read[i >>> 6] & bit) != 0L) {
-                words[i] = read;
-            }
-        }
-        shadow.words = words;
     }
 }

@@ -236,11 +236,38 @@ final class FissureEngine {
     }
 
     /** Handles an access to a field whose word differs from the thread's. */
-    static void field(Object object, long word, int site, boolean write) {
-        FissureThread thread = Thread.currentThread().fissureState;
-        if (thread != null && !thread.settles(object, word, write)) {
+    static void field(Thread current, Object object, long word, int site, boolean write) {
+        FissureThread thread = current.fissureState;
+        if (thread != null
+                && !(word == 0L && thread.begins(current, object, site, write))
+                && !thread.settlesAndRemembers(object, word, write)) {
             slowField(thread, object, site, write);
         }
+    }
+
+    /** The word of a field that a constructor writes, if the thread's words do not tell. */
+    static long fresh(Thread current, int site) {
+        FissureThread thread = current.fissureState;
+        if (thread == null || thread.isQuiet()) {
+            return 0L;
+        }
+        thread.busy = true;
+        try {
+            int set = thread.set(null, true);
+            thread.accesses();
+            thread.newLocation(site);
+            return first(thread, set, site, true);
+        } catch (OutOfMemoryError error) {
+            outOfMemory();
+            return 0L;
+        } finally {
+            thread.busy = false;
+        }
+    }
+
+    /** The word of a location after its first access. */
+    static long first(FissureThread thread, int set, int site, boolean write) {
+        return word(write ? EXCLUSIVE_MODIFIED : EXCLUSIVE, thread.segment, REFINE ? set : 0, site);
     }
 
     static void readAt(Object object, int site) {
@@ -301,14 +328,18 @@ final class FissureEngine {
 
     static void readStatic(int cell, int site) {
         long word = U.getLong(CELLS + ((long) cell << 3));
-        if (((word ^ Thread.currentThread().fissureRead) & FissureHook.READ_MASK) != 0L) {
+        Thread thread = Thread.currentThread();
+        if (((word ^ thread.fissureRead) & FissureHook.READ_MASK) != 0L
+                && !FissureHeld.isSettled(thread.fissureSettled, word, FissureHeld.READS)) {
             cell(cell, word, site, false);
         }
     }
 
     static void writeStatic(int cell, int site) {
         long word = U.getLong(CELLS + ((long) cell << 3));
-        if (((word ^ Thread.currentThread().fissureWrite) & FissureHook.WRITE_MASK) != 0L) {
+        Thread thread = Thread.currentThread();
+        if (((word ^ thread.fissureWrite) & FissureHook.WRITE_MASK) != 0L
+                && !FissureHeld.isSettled(thread.fissureSettled, word, FissureHeld.WRITES)) {
             cell(cell, word, site, true);
         }
     }
@@ -388,7 +419,7 @@ final class FissureEngine {
 
     private static void cell(int cell, long word, int site, boolean write) {
         FissureThread thread = Thread.currentThread().fissureState;
-        if (thread == null || thread.isQuiet() || thread.settles(null, word, write)) {
+        if (thread == null || thread.isQuiet() || thread.settlesAndRemembers(null, word, write)) {
             return;
         }
         thread.busy = true;
@@ -410,6 +441,9 @@ final class FissureEngine {
             thread.accesses();
             long next = next(thread, owner, word, set, site, write);
             if (next == word || U.compareAndSetLong(base, offset, word, next)) {
+                if (owner == base && owner != null) {
+                    thread.remembersSettled(next, write);
+                }
                 if (ATOMIZER) {
                     thread.logAccess(owner, base, next, set, site, write);
                 }
@@ -422,7 +456,7 @@ final class FissureEngine {
         int state = (int) (word >>> STATE_SHIFT);
         if (state == 0) {
             thread.newLocation(site);
-            return word(write ? EXCLUSIVE_MODIFIED : EXCLUSIVE, thread.segment, REFINE ? set : 0, site);
+            return first(thread, set, site, write);
         }
         if (state >= DONE && !(ATOMIZER && state == FOLLOWED)) {
             return word;

@@ -12,6 +12,11 @@ abstract class FissureHeld {
     /** The number that stands for the accessed object's own lock. */
     private static final int SELF = 1;
     private static final int MEMO = 64;
+    /** The first entries of {@link Thread#fissureSettled} for reads and for writes. */
+    static final int READS = 0;
+    static final int WRITES = 128;
+    private static final int SETTLED = WRITES;
+    private static final int SITE_MASK = (1 << FissureEngine.SET_SHIFT) - 1;
     /** In the cached verdicts of the analysis: such an access races. */
     private static final int RACY = 1 << 30;
     private static final int RECENT_LOCKS = 512;
@@ -66,6 +71,11 @@ abstract class FissureHeld {
     private int[] commons;
     private long[] known;
     private int[] knownSets;
+    /**
+     * Words of locations, all bits of the site set, that an access by this thread in its current segment and without any lock does not
+     * change. It is available to the hooks as {@link Thread#fissureSettled} while the thread holds no lock.
+     */
+    long[] settled;
     /** The synchronization objects acquired last, with the version of what they passed on. */
     private long[] acquired;
     /** By thread, a {@link #moment} of it that this thread knows all about. */
@@ -137,12 +147,54 @@ abstract class FissureHeld {
         return owner == segment && state == FissureEngine.EXCLUSIVE && !write;
     }
 
+    /** Whether a word is among those that the thread's accesses do not change. */
+    static boolean isSettled(long[] settled, long word, int kind) {
+        return settled != null
+                && settled[((int) (word >>> FissureEngine.OWNER_SHIFT) & SETTLED - 1) + kind] == (word | SITE_MASK);
+    }
+
+    /** Like {@link #settles}; the answer is remembered for the hooks if it depends on nothing but the word. */
+    boolean settlesAndRemembers(Object object, long word, boolean write) {
+        if (!settles(object, word, write)) {
+            return false;
+        }
+        remembersSettled(word, write);
+        return true;
+    }
+
+    /** Remembers for the hooks that an access does not change a word, if the thread holds no lock. */
+    void remembersSettled(long word, boolean write) {
+        if (depth != 0 || FissureEngine.ATOMIZER && blocks != null && blocks.isActive()) {
+            return;
+        }
+        if (settled == null) {
+            settled = new long[2 * SETTLED];
+            changesContext(Thread.currentThread());
+        }
+        int slot = (int) (word >>> FissureEngine.OWNER_SHIFT) & SETTLED - 1;
+        settled[slot + (write ? WRITES : READS)] = word | SITE_MASK;
+    }
+
+    /** The locks, the blocks or the segment of the thread have changed, and with them the words that the hooks may use. */
+    abstract void changesContext(Thread thread);
+
     /** An access is stamped with the current segment. */
     void accesses() {
         if (!hasAccesses) {
             hasAccesses = true;
             version++;
+            changesContext(Thread.currentThread());
         }
+    }
+
+    /** Changes whenever the thread begins a segment or learns what others did. */
+    int version() {
+        return version;
+    }
+
+    /** The locks that protect an access to an array element; -1 if they have to be looked up. */
+    int knownSet(boolean write) {
+        return clean < depth ? -1 : write ? writeSets[depth] : readSets[depth];
     }
 
     /**
@@ -304,6 +356,9 @@ abstract class FissureHeld {
         for (int at = 0; known != null && at < MEMO; at++) {
             known[at] = 0L;
         }
+        for (int at = 0; settled != null && at < settled.length; at++) {
+            settled[at] = 0L;
+        }
         refresh(Thread.currentThread());
     }
 
@@ -360,6 +415,7 @@ abstract class FissureHeld {
         int write = FissureEngine.REFINE ? writeSets[clean] : 0;
         thread.fissureRead = FissureEngine.word(FissureEngine.EXCLUSIVE, segment, read, 0);
         thread.fissureWrite = FissureEngine.word(FissureEngine.EXCLUSIVE_MODIFIED, segment, write, 0);
+        changesContext(thread);
     }
 
     /** Settles the innermost lock, if it is the one whose number was looked up last. */

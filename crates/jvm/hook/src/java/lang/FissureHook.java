@@ -36,15 +36,42 @@ public final class FissureHook extends FissureSynchronization {
     }
 
     public static void read(Object object, long word, int site) {
-        if (((word ^ Thread.currentThread().fissureRead) & READ_MASK) != 0L) {
-            FissureEngine.field(object, word, site, false);
+        Thread thread = Thread.currentThread();
+        if (((word ^ thread.fissureRead) & READ_MASK) != 0L
+                && !FissureHeld.isSettled(thread.fissureSettled, word, FissureHeld.READS)) {
+            FissureEngine.field(thread, object, word, site, false);
         }
     }
 
     public static void write(Object object, long word, int site) {
-        if (((word ^ Thread.currentThread().fissureWrite) & WRITE_MASK) != 0L) {
-            FissureEngine.field(object, word, site, true);
+        Thread thread = Thread.currentThread();
+        if (((word ^ thread.fissureWrite) & WRITE_MASK) != 0L
+                && !FissureHeld.isSettled(thread.fissureSettled, word, FissureHeld.WRITES)) {
+            FissureEngine.field(thread, object, word, site, true);
         }
+    }
+
+    /**
+     * The word of a field that a constructor writes before any other code can have a reference to the object: no other thread can
+     * change the word at the same time.
+     */
+    public static long fresh(int site) {
+        Thread thread = Thread.currentThread();
+        long word = thread.fissureFresh;
+        return word != 0L && thread.fissureState.begins(site) ? word | site : firstWord(thread, site);
+    }
+
+    private static long firstWord(Thread thread, int site) {
+        try {
+            return FissureEngine.fresh(thread, site);
+        } catch (Throwable failure) {
+            FissureFailure.caught(failure);
+            return 0L;
+        }
+    }
+
+    public static double freshDouble(int site) {
+        return Double.longBitsToDouble(fresh(site));
     }
 
     /** The shadow of a long field is a double, because two fields of one name must differ in type. */
@@ -107,13 +134,54 @@ public final class FissureHook extends FissureSynchronization {
 
     public static void arrayRead(Object array, int index, int site) {
         if (on && array != null) {
-            FissureArrays.access(array, index, site, false);
+            FissureArrays.read(array, index, site);
         }
     }
 
     public static void arrayWrite(Object array, int index, int site) {
         if (on && array != null) {
-            FissureArrays.access(array, index, site, true);
+            FissureArrays.write(array, index, site);
+        }
+    }
+
+    /**
+     * An element is read by a method that remembers the array it used last, and the words of that array's elements. Returns the words of
+     * this array's elements, null if they are not known.
+     */
+    public static FissureElements arrayRead(
+            Object array, int index, Object last, FissureElements known, int site) {
+        if (known != null && array == last) {
+            Thread thread = Thread.currentThread();
+            if (known.isSettled(index, thread.fissureRead, READ_MASK, thread.fissureSettled, FissureHeld.READS)
+                    || thread.fissureState.repeats(known, index, site, false)) {
+                return known;
+            }
+        }
+        return on && array != null ? elements(array, index, site, false) : null;
+    }
+
+    /** The same for a write. */
+    public static FissureElements arrayWrite(
+            Object array, int index, Object last, FissureElements known, int site) {
+        if (known != null && array == last) {
+            Thread thread = Thread.currentThread();
+            if (known.isSettled(
+                            index, thread.fissureWrite, WRITE_MASK, thread.fissureSettled, FissureHeld.WRITES)
+                    || thread.fissureState.repeats(known, index, site, true)) {
+                return known;
+            }
+        }
+        return on && array != null ? elements(array, index, site, true) : null;
+    }
+
+    private static FissureElements elements(Object array, int index, int site, boolean write) {
+        try {
+            return write
+                    ? FissureArrays.write(array, index, site)
+                    : FissureArrays.read(array, index, site);
+        } catch (Throwable failure) {
+            FissureFailure.caught(failure);
+            return null;
         }
     }
 

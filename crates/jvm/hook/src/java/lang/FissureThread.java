@@ -8,6 +8,7 @@ final class FissureThread extends FissureHeld {
     private static final int BLOCK = 1 << 30;
     private static final int SITE = (1 << 20) - 1;
     private static final int RECENT_ARRAYS = 256;
+    private static final int TRANSITIONS = 64;
 
     /** Whether a second thread was started, so that synchronization can order accesses. */
     static boolean isConcurrent;
@@ -35,6 +36,8 @@ final class FissureThread extends FissureHeld {
 
     /** A cache by identity. */
     private FissureArrays.Shadow[] arrays = NO_ARRAYS;
+    /** By site, how the words of array elements changed last. */
+    private FissureArrays.Transition[] transitions;
 
     private FissureThread(int id, int segment) {
         super(id, segment);
@@ -130,6 +133,7 @@ final class FissureThread extends FissureHeld {
         FissureThread self = Thread.currentThread().fissureState;
         if (self != null) {
             self.initializers = Math.max(0, self.initializers + change);
+            self.changesContext(Thread.currentThread());
         }
     }
 
@@ -138,7 +142,8 @@ final class FissureThread extends FissureHeld {
      * by an access under one more lock.
      */
     static void acquire(Object lock, byte mode, int site) {
-        FissureThread self = Thread.currentThread().fissureState;
+        Thread thread = Thread.currentThread();
+        FissureThread self = thread.fissureState;
         if (self == null || self.busy) {
             return;
         }
@@ -152,6 +157,8 @@ final class FissureThread extends FissureHeld {
         self.locks[depth] = lock;
         self.modes[depth] = mode;
         self.depth = depth + 1;
+        thread.fissureFresh = 0L;
+        thread.fissureSettled = null;
         FissureEngine.increment(self.counters);
         if (FissureEngine.SYNCHRONIZATION) {
             boolean orders = mode != OPTIMISTIC && FissureLocks.orders(self, lock);
@@ -339,6 +346,7 @@ final class FissureThread extends FissureHeld {
         FissureThread self = Thread.currentThread().fissureState;
         if (self != null && !self.isQuiet() && self.blocks != null) {
             self.blocks.exitMethod();
+            self.changesContext(Thread.currentThread());
         }
     }
 
@@ -441,6 +449,7 @@ final class FissureThread extends FissureHeld {
             blocks = new FissureBlocks(this);
         }
         blocks.enter(site, lock);
+        changesContext(Thread.currentThread());
     }
 
     /** Logs an acquire before it happens; returns the value to store in {@link #sites}. */
@@ -479,6 +488,49 @@ final class FissureThread extends FissureHeld {
         return shadow != null && shadow.get() == array ? shadow : null;
     }
 
+    /** The words of a range of elements, if the array is in this thread's cache. */
+    FissureElements recentPart(Object array, int index) {
+        FissureArrays.Shadow shadow = recent(array);
+        return shadow == null || index < 0 || index >= shadow.length ? null : shadow.part(index);
+    }
+
+    /** Whether an access changes an element's word like the last one at its site, and if so, changes it. */
+    boolean repeats(FissureElements part, int index, int site, boolean write) {
+        FissureArrays.Transition last = transitions == null ? null : transitions[site & TRANSITIONS - 1];
+        return last != null
+                && !isQuiet()
+                && last.marks == part.marks
+                && last.version == version()
+                && last.access == access(knownSet(write), site, write)
+                && FissureArrays.repeat(part, index, last, counters);
+    }
+
+    /** Remembers the change of an element's word, unless each such access has to be examined. */
+    void remember(FissureElements part, int from, int to, long word, int set, int site, boolean write) {
+        int state = (int) (word >>> FissureEngine.STATE_SHIFT);
+        if (state > FissureEngine.DONE) {
+            return;
+        }
+        if (transitions == null) {
+            transitions = new FissureArrays.Transition[TRANSITIONS];
+        }
+        FissureArrays.Transition last = transitions[site & TRANSITIONS - 1];
+        if (last == null) {
+            last = new FissureArrays.Transition();
+            transitions[site & TRANSITIONS - 1] = last;
+        }
+        last.marks = part.marks;
+        last.version = version();
+        last.access = access(set, site, write);
+        last.from = (byte) from;
+        last.to = (byte) to;
+        last.isJudged = state >= FissureEngine.SHARED;
+    }
+
+    private static long access(int set, int site, boolean write) {
+        return (long) set << 32 | (long) site << 1 | (write ? 1L : 0L);
+    }
+
     /** The shadow of an array. */
     FissureArrays.Shadow shadow(Object array) {
         FissureArrays.Shadow shadow = recent(array);
@@ -486,10 +538,47 @@ final class FissureThread extends FissureHeld {
             if (arrays == NO_ARRAYS) {
                 arrays = new FissureArrays.Shadow[RECENT_ARRAYS];
             }
-            shadow = FissureArrays.find(array);
+            shadow = FissureArrays.find(this, array);
             arrays[System.identityHashCode(array) & arrays.length - 1] = shadow;
         }
         return shadow;
+    }
+
+    /** Whether a new location is written at a site whose stack is known. */
+    boolean begins(int site) {
+        if (busy || !isSampled(site)) {
+            return false;
+        }
+        FissureEngine.increment(counters + 8L);
+        return true;
+    }
+
+    /** Handles the first access to a field of an object that the thread has not locked; false if there is more to do. */
+    boolean begins(Thread current, Object object, int site, boolean write) {
+        long word = current.fissureFresh;
+        int offset = FissureEngine.U.getInt(FissureEngine.TABLE + ((long) site << 2));
+        if (word == 0L || depth != 0 || offset <= 0 || busy || !isSampled(site)) {
+            return false;
+        }
+        long first = (write ? word : word & ~(1L << FissureEngine.STATE_SHIFT)) | site;
+        if (!FissureEngine.U.compareAndSetLong(object, (long) offset, 0L, first)) {
+            return false;
+        }
+        FissureEngine.increment(counters + 8L);
+        return true;
+    }
+
+    private boolean isSampled(int site) {
+        int at = site >>> 6;
+        return at < sampled.length && (sampled[at] & 1L << site) != 0L;
+    }
+
+    @Override
+    void changesContext(Thread thread) {
+        boolean isFree =
+                !FissureEngine.ATOMIZER || blocks == null || !blocks.isActive();
+        thread.fissureSettled = depth == 0 && isFree ? settled : null;
+        thread.fissureFresh = clean == depth && hasAccesses && initializers == 0 && isFree ? thread.fissureWrite : 0L;
     }
 
     void newLocation(int site) {
@@ -555,6 +644,8 @@ final class FissureThread extends FissureHeld {
         if (clean > at) {
             clean = at;
             refresh(thread);
+        } else {
+            changesContext(thread);
         }
     }
 

@@ -7,6 +7,8 @@ package java.lang;
 public class Thread implements Runnable {
     long fissureRead;
     long fissureWrite;
+    long fissureFresh;
+    long[] fissureSettled;
     FissureThread fissureState;
     long fissureControl;
 
