@@ -130,6 +130,7 @@ pub(crate) fn judge<R: Runner>(
         if let Some(verdict) = verdict {
             let causes = verdict.judgement.causes.iter().map(|cause| cause.prevention.clone()).collect();
             let id = merged.judge(&shown, verdict, &seen, references);
+            judged.extend(id.clone().filter(|id| *id != shown.id));
             groups.extend(id.map(|id| Group { causes, ids: vec![id] }));
         }
         seen.iter().for_each(|outcome| merged.add(outcome, references));
@@ -164,6 +165,8 @@ pub(crate) struct Verdict {
     pub(crate) goal: Option<Goal>,
     /// The violation that is the first cause, if it is one.
     pub(crate) violation: Option<String>,
+    /// Whether the finding is a violation that was tried as the cause and is not it.
+    pub(crate) is_bystander: bool,
 }
 
 /// The search for the cause of one finding.
@@ -229,7 +232,12 @@ impl<R: Runner> Judge<'_, R> {
                 .map(|(index, goal)| Candidate { goal, ..candidates[index].clone() })
                 .collect();
             match self.proof(&failing, &causes, &adversaries)? {
-                Ok(verdict) => return Ok(verdict),
+                Ok(verdict) => {
+                    let own = Some(&self.shown.id);
+                    let is_tried = candidates.iter().any(|candidate| candidate.violation.as_ref() == own);
+                    let is_bystander = is_tried && verdict.violation.as_ref() != own;
+                    return Ok(Verdict { is_bystander, ..verdict });
+                }
                 Err(counterexamples) => failing.extend(counterexamples),
             }
         }
@@ -435,7 +443,7 @@ impl<R: Runner> Judge<'_, R> {
         let causes = all.into_iter().zip(proved);
         let causes =
             causes.map(|(prevention, forced)| ProvedCause { prevention, forced, prevented }).collect();
-        Ok(Ok(Verdict { judgement: Judgement { causes, repair }, goal, violation }))
+        Ok(Ok(Verdict { judgement: Judgement { causes, repair }, goal, violation, is_bystander: false }))
     }
 
     /// Runs with these goals in turn, in which this is prevented. Gives each run as it would be without the prevention, and its result.

@@ -35,6 +35,8 @@ pub(crate) struct Merged {
     followed: BTreeMap<String, BTreeSet<String>>,
     /// Failures that are told with the violation that is blamed for them.
     told: Vec<(String, Entry, BTreeSet<String>)>,
+    /// Violations that are not the cause of the failures that follow them.
+    acquitted: BTreeSet<String>,
 }
 
 /// One finding, with the runs that show it.
@@ -222,7 +224,10 @@ impl Merged {
             is_first
         };
         for (process, finding) in found(outcome, references) {
-            let (status, consequence) = grade(outcome, finding, references);
+            let (mut status, mut consequence) = grade(outcome, finding, references);
+            if self.acquitted.contains(&finding.id) {
+                (status, consequence) = (status.min(Status::Confirmed), None);
+            }
             let finding = Finding { status, consequence, ..finding.clone() };
             let is_first = seen_first(&finding.id);
             let entry = self.findings.entry(finding.id.clone()).or_insert_with(|| Entry::new(&finding));
@@ -305,7 +310,7 @@ impl Merged {
         seen: &[Outcome],
         references: &References,
     ) -> Option<String> {
-        let Verdict { judgement, goal, violation } = verdict;
+        let Verdict { judgement, goal, is_bystander, .. } = verdict;
         let is_proved = !judgement.causes.is_empty();
         let is_clean = |outcome: &&Outcome| {
             outcome.goal == goal && outcome.is_replayable() && !outcome.is_hurried() && goal.is_some()
@@ -322,8 +327,7 @@ impl Merged {
             entry.prefer(&outcome, finding);
         }
         entry.judgement = Some(judgement);
-        let is_violation = !matches!(shown.kind, Kind::Failure | Kind::Deadlock);
-        if is_proved && is_violation && violation.as_deref() != Some(&shown.id) {
+        if is_proved && is_bystander {
             return self.acquit(&shown.id);
         }
         is_proved.then(|| shown.id.clone())
@@ -334,6 +338,7 @@ impl Merged {
         let entry = self.findings.get_mut(id).expect("a violation that is acquitted is known");
         entry.demote();
         let judgement = entry.judgement.take();
+        self.acquitted.insert(id.to_owned());
         let is_blamed = |cause: &String| {
             self.findings.get(cause).is_some_and(|entry| entry.finding.status == Status::Bug)
         };

@@ -7,7 +7,7 @@ use fissure_model::{
     event::AccessKind,
     exit::Exit,
     finding::{Finding, Frame, Kind, Site, Status, fingerprint},
-    goal::{AccessGoal, AcquireGoal, Act, Goal, GoalAccesses, GoalSite, Role, Shape},
+    goal::{AccessGoal, AcquireGoal, Act, Goal, GoalAccesses, GoalSite, Role},
     prevention::{Part, Prevention},
     record::{Cause, Failure, Run, RunEnd},
     settings::{AccessPoints, Control, Patterns},
@@ -300,6 +300,28 @@ fn a_lost_increment_is_found_by_a_goal_at_its_accesses() {
     assert!(judgement.repair.is_some());
     assert!(switches(found) <= 5, "{:?}", found.finding.schedules);
     assert!(matches!(found.finding.goals[0], Some(Goal::Accesses(_))));
+}
+
+#[test]
+fn a_bystander_is_not_the_cause() {
+    // The second variable loses updates in the same runs, and no check depends on it.
+    let harmless = [Load(2), Store(2)];
+    for increment in [
+        [&harmless[..], &[Load(COUNTER), Store(COUNTER)]].concat(),
+        [&[Load(COUNTER)], &harmless[..], &[Store(COUNTER)]].concat(),
+    ] {
+        let sites: Vec<String> = (0..)
+            .zip(&increment)
+            .filter(|(_, does)| matches!(does, Load(COUNTER) | Store(COUNTER)))
+            .map(|(site, _)| name(site))
+            .collect();
+        let result = check([increment.clone(), increment], 1_000_000, 48);
+        let [found] = &result.found[..] else { panic!("{:?}", result.found) };
+        let judgement = found.finding.judgement.as_ref().unwrap();
+        let [cause] = &judgement.causes[..] else { panic!("{judgement:?}") };
+        let Prevention::Between { first, last, .. } = &cause.prevention else { panic!("{cause:?}") };
+        assert_eq!([&first.site, &last.site], [&sites[0], &sites[1]]);
+    }
 }
 
 #[test]
