@@ -1,5 +1,7 @@
 // Main waits without a condition; if notify is called before the wait, the notification is lost and main waits for ever.
 // fissure: must-be-bug deadlock LostNotification.await
+// fissure: cause lost-notify
+// fissure: repair
 public class LostNotification {
     private int value;
 

@@ -8,6 +8,7 @@
 //! Spilled references are set to null afterwards, because they would keep objects alive.
 
 use crate::collections::{is_builder, may_hold, use_of, use_of_atomic};
+use crate::constant_pool::text;
 use crate::control::Contents;
 use crate::descriptor::{parameters, slots};
 use crate::edits::Edit;
@@ -84,9 +85,10 @@ impl Instrumenter<'_, '_> {
             return Ok(());
         }
         let pc = instruction.pc;
+        let name = text(called.name);
         let site = self.with_array(pc, source, |this, target| {
             let target = match target {
-                SiteTarget::ArrayElement { source } => SiteTarget::Contents { source },
+                SiteTarget::ArrayElement { source } => SiteTarget::Contents { source, called: &name },
                 target => target,
             };
             this.site(pc, found.kind, target)

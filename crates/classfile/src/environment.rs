@@ -202,6 +202,8 @@ pub enum SiteTarget<'a> {
     Contents {
         /// Where the collection came from.
         source: ArraySource<'a>,
+        /// The method that is called.
+        called: &'a str,
     },
     /// A field or an array element that is only known at run time.
     Indirect {

@@ -125,7 +125,7 @@ impl Environment for Recorder {
             }
             SiteTarget::Field { class, name, .. } => format!("{class}.{name}"),
             SiteTarget::ArrayElement { source } => source_name(source) + "[]",
-            SiteTarget::Contents { source } => source_name(source) + "{}",
+            SiteTarget::Contents { source, .. } => source_name(source) + "{}",
             SiteTarget::Indirect { source } => source_name(source) + "->",
         };
         let line = site.line.map(|line| format!(":{line}")).unwrap_or_default();

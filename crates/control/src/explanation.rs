@@ -15,7 +15,7 @@ use crate::{
     ControlledRun,
     acquires::Acquires,
     flags,
-    front_end::{FrontEnd, RawFrame, current_stack, finding_site, frame, site_text},
+    front_end::{FrontEnd, RawFrame, called, current_stack, finding_site, frame, site_text},
 };
 
 /// The material for the results.
@@ -151,6 +151,7 @@ impl ControlledRun {
                 thread: usize::from(step.thread != threads[0]),
                 action: step.action,
                 object: object.unwrap_or_default(),
+                called: step.site.filter(|_| step.location.is_some()).and_then(|site| called(front, site)),
                 at: step.site.map(|site| frame(front, site)),
                 role: role.map(str::to_owned),
                 folded: std::mem::take(&mut folded),

@@ -4,8 +4,10 @@
 use fissure_model::{
     event::AccessKind,
     goal::{Act, Goal, GoalSite, Role, SetGoal},
+    prevention::{MOST, Prevention},
+    settings::Control,
 };
-use fissure_schedule::strategy::GoalRole;
+use fissure_schedule::{conductor::Parts, strategy::GoalRole};
 
 /// Threads are not preempted here, and the lock is not relevant.
 pub const QUIET: i32 = 1;
@@ -30,8 +32,68 @@ const WINDOWS: u32 = 16;
 /// The lock acquired here must not be held before the first event.
 const GATE: i32 = 1 << 20;
 
-/// All flags of a site for its role in the goal.
-pub const GOAL: i32 = AGAIN | BETWEEN | LATER | EARLIER | 0xf << LETTERS | 0xf << WINDOWS | GATE;
+/// The first of three bits, one for each prevention of the run: the operation begins a part that no other thread may disturb.
+const BEGINS: u32 = 21;
+/// The first of three bits: the operation ends such a part.
+const ENDS: u32 = 24;
+/// The first of three bits: the operation must not happen meanwhile.
+const REMOTE: u32 = 27;
+const _: () = assert!(REMOTE as usize + MOST <= 31, "the flags of preventions fit");
+
+/// All flags of a site for its role in the goal and in the preventions of the run.
+pub const GOAL: i32 =
+    AGAIN | BETWEEN | LATER | EARLIER | 0xf << LETTERS | 0xf << WINDOWS | GATE | 0x1ff << BEGINS;
+
+/// What a run tries to make happen, and what it prevents: both give sites a role.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Aim {
+    /// The goal, if there is one.
+    pub goal: Option<Goal>,
+    /// What the run prevents.
+    pub prevented: Vec<Prevention>,
+}
+
+impl Aim {
+    /// The aim of a run with these settings.
+    pub fn of(settings: &Control) -> Self {
+        Aim { goal: settings.goal.clone(), prevented: settings.prevented.clone() }
+    }
+
+    /// The texts of the sites that have a role, each once.
+    pub fn sites(&self) -> Vec<&str> {
+        let mut sites = self.goal.as_ref().map_or_else(Vec::new, Goal::sites);
+        sites.extend(self.prevented.iter().flat_map(Prevention::sites));
+        sites.sort_unstable();
+        sites.dedup();
+        sites
+    }
+
+    /// Whether no site has a role.
+    pub fn is_empty(&self) -> bool {
+        self.goal.is_none() && self.prevented.is_empty()
+    }
+
+    /// The flags of a site: its text, the kind of access if it is one, and the name of the field or variable.
+    pub fn flags(&self, text: &str, access: Option<AccessKind>, name: &str) -> i32 {
+        let act = match access {
+            Some(AccessKind::Read) => Act::Read,
+            Some(AccessKind::Write) => Act::Write,
+            None => Act::Acquire,
+        };
+        let parts = Parts::of(self.prevented.iter().take(MOST).map(|known| known.part(text, act, name)));
+        goal_flags(text, access, name, self.goal.as_ref())
+            | i32::from(parts.begins) << BEGINS
+            | i32::from(parts.ends) << ENDS
+            | i32::from(parts.remote) << REMOTE
+    }
+}
+
+/// The parts of an operation at a site with these flags in the preventions of the run.
+#[inline]
+pub fn parts(flags: i32) -> Parts {
+    let bits = |from: u32| (flags >> from & 0x7) as u8;
+    Parts { begins: bits(BEGINS), ends: bits(ENDS), remote: bits(REMOTE) }
+}
 
 /// The flags of a site for its role in the goal: its text, the kind of access if it is one, and the name of the field or variable.
 pub fn goal_flags(text: &str, access: Option<AccessKind>, name: &str, goal: Option<&Goal>) -> i32 {

@@ -70,6 +70,8 @@ pub struct Site {
     pub is_block: bool,
     /// The field or variable that is accessed, if it has a name.
     pub variable: Option<Variable>,
+    /// The method that is called, if the operation is a call.
+    pub called: Option<String>,
 }
 
 /// A field or a local variable.
@@ -132,6 +134,11 @@ pub(crate) fn frame(front: &dyn FrontEnd, site: SiteId) -> Frame {
         // Operations of code that has no site, such as the JVM's own, are shown without one.
         None => Frame { class: "?".to_owned(), method: "?".to_owned(), file: None, line: None },
     }
+}
+
+/// The method that is called at a site, if the operation there is a call.
+pub(crate) fn called(front: &dyn FrontEnd, site: SiteId) -> Option<String> {
+    front.site(site).and_then(|site| site.called)
 }
 
 /// The name of a site for users and other runs.

@@ -15,6 +15,7 @@ pub mod flags;
 mod front_end;
 mod idle;
 mod interleavings;
+mod last_steps;
 mod locks;
 mod points;
 mod results;

@@ -60,6 +60,7 @@ impl ControlledRun {
             unguarded,
             cut,
             thrashings: self.conductor.strategy().thrashings(),
+            prevention: self.conductor.prevention_facts(),
         };
         Results { findings, run }
     }

@@ -8,7 +8,7 @@ use fissure_model::{
     settings::{AccessPoints, Control as Settings},
 };
 use fissure_schedule::{
-    conductor::{Arrival, Conductor, Decision},
+    conductor::{Arrival, Conductor, Decision, Parts},
     operation::Operation,
     strategy::{AcquireRole, GoalRole},
 };
@@ -16,7 +16,7 @@ use fissure_schedule::{
 use crate::{
     calls::OpenCall,
     explanation::Explanation,
-    flags::{AGAIN, BETWEEN, EARLIER, LATER, QUIET, lock_role},
+    flags::{self as site_flags, AGAIN, BETWEEN, EARLIER, LATER, QUIET, lock_role},
     front_end::FrontEnd,
     interleavings,
     locks::LockNames,
@@ -71,7 +71,8 @@ pub(crate) struct ThreadState {
 
 impl ControlledRun {
     /// A run by these settings, whose conductor has the strategy of the settings.
-    pub fn new(conductor: Conductor, settings: &Settings) -> Self {
+    pub fn new(mut conductor: Conductor, settings: &Settings) -> Self {
+        conductor.prevent(&settings.prevented);
         Self {
             conductor,
             explanation: Explanation::default(),
@@ -122,8 +123,11 @@ impl ControlledRun {
             is_earlier: flags & EARLIER != 0,
         };
         let stays = self.is_inside_call(thread);
-        let decision =
-            self.conductor.arrive(thread, Arrival { operation, is_quiet, stays, acquire_role, role });
+        // An operation without a site has no flags.
+        let has_site = operation.site().is_some_and(|site| site.0 != 0);
+        let parts = if has_site { site_flags::parts(flags) } else { Parts::default() };
+        let arrival = Arrival { operation, is_quiet, stays, acquire_role, role, parts };
+        let decision = self.conductor.arrive(thread, arrival);
         if decision != Decision::Run(thread) {
             self.note_preemption(thread);
         }
@@ -182,6 +186,11 @@ impl ControlledRun {
             self.note_wait(front, thread, lock, site);
         }
         self.conductor.wait(thread, lock, until, site)
+    }
+
+    /// Whether threads wait in this monitor for the end of another thread.
+    pub(crate) fn is_joined(&self, lock: LockId) -> bool {
+        self.joined.iter().any(|(_, joined)| *joined == lock)
     }
 
     /// Compares the number of times that a waiting thread had entered its monitor with the real number, which is used from here on: the

@@ -22,7 +22,7 @@ use fissure_schedule::{observer::Race, trace::TraceStep};
 
 use crate::{
     ControlledRun,
-    front_end::{FrontEnd, current_stack, finding_site, frame, method_name, site_text},
+    front_end::{FrontEnd, called, current_stack, finding_site, frame, method_name, site_text},
     sets,
 };
 
@@ -126,6 +126,7 @@ impl ControlledRun {
                 thread: usize::from(step.thread != threads[0]),
                 action: step.action,
                 object: event.map_or(name, |event| self.part_name(event.location)),
+                called: step.site.filter(|_| is_access).and_then(|site| called(front, site)),
                 at: step.site.map(|site| frame(front, site)),
                 role: event.map(|event| role(event.kind).to_owned()),
                 folded: std::mem::take(&mut folded),

@@ -60,6 +60,7 @@ pub(crate) fn random(program: &Program<'_>, seed: u64) -> Control {
         pause: 0,
         depth: 3,
         goal: None,
+        prevented: Vec::new(),
         schedule: None,
         is_patient: false,
         steps: LIMITS.steps,
@@ -280,7 +281,7 @@ impl FrontEnd for Fake<'_> {
         let variable = self
             .access_at(site)
             .map(|(DeclaredField { field, .. }, _)| Variable { class: Some(field.class), name: field.name });
-        (site.0 != 0).then(|| Site { frame: frame(site.0), is_block: false, variable })
+        (site.0 != 0).then(|| Site { frame: frame(site.0), is_block: false, variable, called: None })
     }
 
     fn is_write(&self, site: SiteId) -> bool {

@@ -4,7 +4,6 @@
 //! [`fissure_hunt`] decides which runs to make and what they show. Here are its options, the processes that are its runs ([`run`],
 //! [`pool`]), and its result as a report ([`summary`]).
 
-mod cause;
 mod course;
 mod equality;
 mod options;
@@ -102,6 +101,7 @@ fn settings(options: &HuntArguments, sets: SetRules, shard: Shard) -> HuntSettin
         profiling_runs: options.profile,
         learns: options.learn == YesNo::Yes,
         until_bug: options.until_bug,
+        seeks_causes: !options.until_bug,
         minimises: !options.no_minimise,
         aims: options.aims(),
         only: options.kinds(),
@@ -217,6 +217,11 @@ impl Clock {
         *self = Clock::start(budget);
     }
 
+    /// The time since the hunt began, if its time is limited.
+    fn elapsed(&self) -> Option<Duration> {
+        self.budget.map(|_| self.begun.elapsed())
+    }
+
     /// The whole time; `None` if there is no limit.
     pub(crate) fn budget(&self) -> Option<Duration> {
         self.budget
@@ -288,6 +293,10 @@ impl Runner for Processes<'_> {
 
     fn spent(&self) -> f64 {
         self.clock.spent()
+    }
+
+    fn elapsed(&self) -> Option<Duration> {
+        self.clock.elapsed()
     }
 
     fn blindness(&self, outcomes: &[Outcome]) -> Option<Blindness> {

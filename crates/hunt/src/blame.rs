@@ -35,11 +35,7 @@ impl Evidence {
     /// Records a run.
     pub(crate) fn add(&mut self, outcome: &Outcome, references: &References) {
         let findings = outcome.findings();
-        let failures = outcome.accounts().flat_map(|run| &run.failures);
-        let news = failures.filter(|failure| !references.knows_failure(failure));
-        let mut consequences: Vec<Key> = news.map(key_of_failure).collect();
-        consequences.extend(references.new_end(outcome.end()).as_ref().map(key));
-        consequences.extend(references.new_exit(outcome).as_ref().map(|(_, consequence)| key(consequence)));
+        let consequences = consequences(outcome, references);
         self.runs.push(Facts {
             violations: findings
                 .filter(|finding| finding.is_proven())
@@ -67,6 +63,21 @@ impl Evidence {
             _ => with_failing * without <= without_failing * with,
         }
     }
+}
+
+/// Whether a run shows this failure.
+pub(crate) fn has_consequence(outcome: &Outcome, consequence: &Consequence, references: &References) -> bool {
+    consequences(outcome, references).contains(&key(consequence))
+}
+
+/// The failures of a run that no reference run shows.
+fn consequences(outcome: &Outcome, references: &References) -> Vec<Key> {
+    let failures = outcome.accounts().flat_map(|run| &run.failures);
+    let news = failures.filter(|failure| !references.knows_failure(failure));
+    let mut consequences: Vec<Key> = news.map(key_of_failure).collect();
+    consequences.extend(references.new_end(outcome.end()).as_ref().map(key));
+    consequences.extend(references.new_exit(outcome).as_ref().map(|(_, consequence)| key(consequence)));
+    consequences
 }
 
 fn key(consequence: &Consequence) -> Key {

@@ -10,7 +10,7 @@ mod predicted;
 
 use fissure_model::goal::Goal;
 
-pub use accesses::{AccessGoals, Cause};
+pub use accesses::AccessGoals;
 pub use acquires::AcquireGoals;
 pub use allocation::Allocation;
 pub use predicted::PredictedGoals;

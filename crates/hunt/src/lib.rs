@@ -8,6 +8,7 @@
 //! ([`HuntResult`]).
 
 mod blame;
+mod causes;
 mod facts;
 pub mod goals;
 mod merge;
@@ -35,6 +36,8 @@ pub use rounds::hunt;
 pub use settings::{Aims, HuntSettings, Points, RunSettings};
 pub use shard::Shard;
 
+use std::time::Duration;
+
 use fissure_model::settings::Control;
 
 /// Executes runs of the program under test. This is all that a hunt needs of a front end.
@@ -58,6 +61,11 @@ pub trait Runner {
     /// The share of the hunt's time that is spent, 1 or more if it is over; 0 if there is no limit.
     fn spent(&self) -> f64 {
         0.0
+    }
+
+    /// The time since the hunt began, if it has a time limit: a hunt with a number of runs never looks at the time.
+    fn elapsed(&self) -> Option<Duration> {
+        None
     }
 
     /// Why these runs show nothing about the program, if they do not.

@@ -6,14 +6,15 @@ use std::{
 };
 
 use fissure_model::{
-    finding::{Consequence, Finding, Kind, Status},
+    finding::{Consequence, Finding, FurtherFailure, Judgement, Kind, Status},
     goal::Goal,
     record::{Failure, RunEnd},
     recording::Recording,
 };
 
 use crate::{
-    blame::Evidence,
+    blame::{self, Evidence},
+    causes::Verdict,
     outcome::{Outcome, Process},
     reference::References,
 };
@@ -30,6 +31,12 @@ pub(crate) struct Merged {
     /// Failures that follow violations, which may be their cause, with the ids of these violations.
     explained: BTreeMap<String, (Entry, BTreeSet<String>)>,
     evidence: Evidence,
+    /// The violations that failures follow, by the ids of the failures.
+    followed: BTreeMap<String, BTreeSet<String>>,
+    /// Failures that are told with the violation that is blamed for them.
+    told: Vec<(String, Entry, BTreeSet<String>)>,
+    /// Violations that are not the cause of the failures that follow them.
+    acquitted: BTreeSet<String>,
 }
 
 /// One finding, with the runs that show it.
@@ -47,6 +54,9 @@ struct Entry {
     seen: u64,
     /// A shorter schedule than that of the best run, which makes it happen as well.
     shorter: Option<Recording>,
+    judgement: Option<Judgement>,
+    /// Other failures with the same cause.
+    further: Vec<FurtherFailure>,
 }
 
 impl Entry {
@@ -60,6 +70,8 @@ impl Entry {
             last_hit: None,
             seen: 0,
             shorter: None,
+            judgement: None,
+            further: Vec::new(),
         }
     }
 
@@ -123,6 +135,27 @@ impl Entry {
         }
     }
 
+    /// Shows the finding by this run.
+    fn prefer(&mut self, outcome: &Outcome, finding: Finding) {
+        let Some(run) = outcome.accounts().next() else { return };
+        let known = self.hits.iter().position(|hit| hit.seed == outcome.seed);
+        let rank = (finding.status, true);
+        if let Some(known) = known {
+            self.hits.remove(known);
+        }
+        self.hits.insert(
+            0,
+            Hit {
+                seed: outcome.seed,
+                goal: outcome.goal.clone(),
+                is_patient: outcome.is_patient,
+                schedule: run.schedule.clone(),
+                rank,
+            },
+        );
+        (self.finding, self.rank) = (finding, rank);
+    }
+
     /// Keeps the finding, but without the failure that followed, because the failure has another cause.
     fn demote(&mut self) {
         self.finding.status = Status::Confirmed;
@@ -141,7 +174,17 @@ pub(crate) struct Shown {
     pub(crate) seed: u64,
     pub(crate) schedule: Recording,
     pub(crate) goal: Option<Goal>,
+    pub(crate) kind: Kind,
+    /// The failure that followed.
+    consequence: Option<Consequence>,
     rank: Rank,
+}
+
+impl Shown {
+    /// The status of the finding.
+    pub(crate) fn status(&self) -> Status {
+        self.rank.0
+    }
 }
 
 /// How well a run shows a finding: its status, and whether the run can be replayed. The greatest is best.
@@ -181,7 +224,10 @@ impl Merged {
             is_first
         };
         for (process, finding) in found(outcome, references) {
-            let (status, consequence) = grade(outcome, finding, references);
+            let (mut status, mut consequence) = grade(outcome, finding, references);
+            if self.acquitted.contains(&finding.id) {
+                (status, consequence) = (status.min(Status::Confirmed), None);
+            }
             let finding = Finding { status, consequence, ..finding.clone() };
             let is_first = seen_first(&finding.id);
             let entry = self.findings.entry(finding.id.clone()).or_insert_with(|| Entry::new(&finding));
@@ -189,6 +235,7 @@ impl Merged {
         }
         for (process, finding, after) in all_failures(outcome, references) {
             let is_first = seen_first(&finding.id);
+            self.followed.entry(finding.id.clone()).or_default().extend(after.iter().cloned());
             let entry = if after.is_empty() {
                 self.findings.entry(finding.id.clone()).or_insert_with(|| Entry::new(&finding))
             } else {
@@ -220,15 +267,127 @@ impl Merged {
                 self.findings.get(cause).is_some_and(|entry| entry.finding.status == Status::Bug)
             };
             if causes.iter().any(is_blamed) {
+                self.told.push((id, entry, causes));
                 continue;
             }
-            match self.findings.get_mut(&id) {
-                Some(known) => known.merge(entry),
-                None => {
-                    self.findings.insert(id, entry);
-                }
+            self.insert(id, entry);
+        }
+    }
+
+    fn insert(&mut self, id: String, entry: Entry) {
+        match self.findings.get_mut(&id) {
+            Some(known) => known.merge(entry),
+            None => {
+                self.findings.insert(id, entry);
             }
         }
+    }
+
+    /// The finding with this id.
+    pub(crate) fn finding(&self, id: &str) -> Option<&Finding> {
+        self.findings.get(id).map(|entry| &entry.finding)
+    }
+
+    /// The runs that show a finding best: their seeds and goals, and whether they were patient.
+    pub(crate) fn hits(&self, id: &str) -> Vec<(u64, Option<Goal>, bool)> {
+        let Some(entry) = self.findings.get(id) else { return Vec::new() };
+        let best = entry.hits.iter().filter(|hit| hit.rank == entry.rank);
+        best.map(|hit| (hit.seed, hit.goal.clone(), hit.is_patient)).collect()
+    }
+
+    /// The violations that a failure follows in some run.
+    pub(crate) fn violations_of(&self, id: &str) -> impl Iterator<Item = &Finding> {
+        let followed = self.followed.get(id).into_iter().flatten();
+        followed.filter_map(|violation| self.finding(violation))
+    }
+
+    /// Records what runs showed about the cause of a finding. `seen` are runs in which a cause was forced. Gives the id of the finding with the
+    /// proved cause, which is another one if a violation was blamed wrongly.
+    pub(crate) fn judge(
+        &mut self,
+        shown: &Shown,
+        verdict: Verdict,
+        seen: &[Outcome],
+        references: &References,
+    ) -> Option<String> {
+        let Verdict { judgement, goal, is_bystander, .. } = verdict;
+        let is_proved = !judgement.causes.is_empty();
+        let is_clean = |outcome: &&Outcome| {
+            outcome.goal == goal && outcome.is_replayable() && !outcome.is_hurried() && goal.is_some()
+        };
+        let best = seen
+            .iter()
+            .filter(is_clean)
+            .filter_map(|outcome| Some((outcome, self.finding_in(outcome, shown, references)?)))
+            .filter(|(_, finding)| finding.status >= shown.rank.0)
+            .min_by_key(|(outcome, _)| outcome.accounts().map(|run| run.schedule.switches()).sum::<usize>());
+        let best = best.map(|(outcome, finding)| (outcome.clone(), finding));
+        let entry = self.findings.get_mut(&shown.id).expect("a finding that is judged is known");
+        if let (true, Some((outcome, finding))) = (is_proved, best) {
+            entry.prefer(&outcome, finding);
+        }
+        entry.judgement = Some(judgement);
+        if is_proved && is_bystander {
+            return self.acquit(&shown.id);
+        }
+        is_proved.then(|| shown.id.clone())
+    }
+
+    /// A violation is not the cause of the failure that was blamed on it: the failure is told by itself, with its cause. Gives its id.
+    fn acquit(&mut self, id: &str) -> Option<String> {
+        let entry = self.findings.get_mut(id).expect("a violation that is acquitted is known");
+        entry.demote();
+        let judgement = entry.judgement.take();
+        self.acquitted.insert(id.to_owned());
+        let is_blamed = |cause: &String| {
+            self.findings.get(cause).is_some_and(|entry| entry.finding.status == Status::Bug)
+        };
+        let (told, free): (Vec<_>, Vec<_>) =
+            std::mem::take(&mut self.told).into_iter().partition(|(.., causes)| causes.iter().any(is_blamed));
+        self.told = told;
+        let mut first = None;
+        for (id, mut entry, _) in free {
+            // Only the failure that was judged has the cause; whether others have it too is tried.
+            if first.is_none() {
+                entry.judgement.clone_from(&judgement);
+                first = Some(id.clone());
+            }
+            self.insert(id, entry);
+        }
+        first
+    }
+
+    /// Tells a failure with another finding that has the same cause. The finding with the least id remains, so that it is the same one
+    /// whichever was found first. Gives its id.
+    pub(crate) fn unite(&mut self, one: &str, other: &str) -> String {
+        let (id, dropped) = if one <= other { (one, other) } else { (other, one) };
+        let Some(dropped) = self.findings.remove(dropped) else { return id.to_owned() };
+        let Some(kept) = self.findings.get_mut(id) else {
+            let id = dropped.finding.id.clone();
+            self.findings.insert(id.clone(), dropped);
+            return id;
+        };
+        let Entry { finding, judgement, further, count, hits, seen, .. } = dropped;
+        let is_proved =
+            |judgement: &Option<Judgement>| judgement.as_ref().is_some_and(|it| !it.causes.is_empty());
+        if is_proved(&judgement) && !is_proved(&kept.judgement) {
+            kept.judgement = judgement;
+        }
+        kept.further.extend(further);
+        kept.further.push(FurtherFailure {
+            id: finding.id,
+            kind: finding.kind,
+            subject: finding.subject,
+            consequence: finding.consequence,
+            hits: count,
+        });
+        kept.further.sort_by(|a, b| a.id.cmp(&b.id));
+        // A run may show both.
+        let is_new = |hit: &&Hit| !kept.hits.iter().any(|known| known.seed == hit.seed);
+        let added = hits.iter().filter(is_new).count() as u64;
+        kept.count += added;
+        kept.seen = (kept.seen + added).max(seen).max(kept.count);
+        id.to_owned()
     }
 
     /// How many findings there are.
@@ -245,6 +404,8 @@ impl Merged {
                 seed: first.seed,
                 schedule: first.schedule.clone(),
                 goal: first.goal.clone(),
+                kind: entry.finding.kind,
+                consequence: entry.finding.consequence.clone(),
                 rank: first.rank,
             };
             (first.rank.1 && first.rank == entry.rank && !first.schedule.is_empty()).then_some(shown)
@@ -310,11 +471,24 @@ impl Merged {
                     .map(|hit| hit.schedule.to_string())
                     .collect(),
                 shortened,
+                judgement: entry.judgement.take(),
+                further: std::mem::take(&mut entry.further),
                 ..entry.finding
             };
             (finding, tally)
         };
         self.findings.into_values().map(finish).collect()
+    }
+}
+
+/// Whether a run shows the failure of a finding.
+pub(crate) fn shows_failure_of(outcome: &Outcome, shown: &Shown, references: &References) -> bool {
+    match (shown.kind, &shown.consequence) {
+        (Kind::Deadlock, _) => references.new_end(outcome.end()).is_some(),
+        (Kind::Failure, _) | (_, None) => {
+            all_failures(outcome, references).iter().any(|(_, finding, _)| finding.id == shown.id)
+        }
+        (_, Some(consequence)) => blame::has_consequence(outcome, consequence, references),
     }
 }
 

@@ -5,7 +5,6 @@ use fissure_schedule::strategy::registry::StrategyKind;
 
 use crate::{
     facts::{ReferenceFacts, RunFacts},
-    goals::Cause,
     merge::Tally,
     minimise::Shortened,
     planning::ChanceFacts,
@@ -18,6 +17,8 @@ pub struct HuntResult {
     pub problem: Option<Problem>,
     /// How many runs there were beside reference runs.
     pub runs: u64,
+    /// How many of them forced the cause of a finding, to prove it.
+    pub forced_runs: u64,
     /// How many runs, reference runs included, were examined for the problem.
     pub examined: u64,
     /// The processes of the first run.
@@ -60,8 +61,6 @@ pub struct Found {
     pub finding: Finding,
     /// How many runs show it.
     pub tally: Tally,
-    /// The goal that makes it happen, if the finding is a failure and the goal is known.
-    pub cause: Option<Cause>,
 }
 
 /// The runs of one strategy.

@@ -14,7 +14,7 @@ use fissure_schedule::strategy::{
 };
 
 use crate::{
-    Runner,
+    Runner, causes,
     facts::ReferenceFacts,
     goals::{AccessGoals, AcquireGoals, Allocation, GoalSource, Judgement, PredictedGoals},
     merge::{self, Merged},
@@ -66,6 +66,8 @@ struct StrategyState {
     runs: u64,
     /// How many of them were repeated as patient ones.
     patient_runs: u64,
+    /// How many further ones forced a cause.
+    forced_runs: u64,
     merged: Merged,
     goals: Allocation,
     chance: ChanceFacts,
@@ -106,6 +108,7 @@ impl<R: Runner> Hunt<'_, R> {
                 profiling_runs: 0,
                 runs: 0,
                 patient_runs: 0,
+                forced_runs: 0,
                 merged: Merged::default(),
                 goals: match learns {
                     true => Allocation::new(
@@ -123,6 +126,9 @@ impl<R: Runner> Hunt<'_, R> {
             };
             let problem = self.hunt_with(&mut state)?;
             state.merged.settle();
+            if self.settings.seeks_causes && problem.is_none() && !self.runner.is_interrupted() {
+                self.judge(&mut state)?;
+            }
             let mut shortened = Vec::new();
             if self.settings.minimises && problem.is_none() && !self.runner.is_interrupted() {
                 let run = &self.settings.run;
@@ -299,28 +305,45 @@ impl<R: Runner> Hunt<'_, R> {
         (state.runs..).zip(planning.next()).map(control).collect()
     }
 
+    /// Seeks the causes of the findings. The runs that this takes and that force a cause count like any others.
+    fn judge(&mut self, state: &mut StrategyState) -> Result<(), R::Error> {
+        let search_runs =
+            state.profiling_runs + state.runs + state.patient_runs + self.settings.reference_runs;
+        let known = state.goals.accesses().known_goals();
+        let (run, merged) = (&self.settings.run, &mut state.merged);
+        let forced =
+            causes::judge(run, state.strategy, self.runner, merged, &self.references, &known, search_runs)?;
+        state.forced_runs = forced.len() as u64;
+        self.result.runs += state.forced_runs;
+        self.result.forced_runs += state.forced_runs;
+        for outcome in &forced {
+            self.result.facts.add(outcome, &self.references);
+        }
+        Ok(())
+    }
+
     /// Adds the findings of a strategy to the result.
     fn close(&mut self, state: StrategyState, shortened: Vec<Shortened>) {
-        let StrategyState { strategy, profiling_runs, runs, patient_runs, merged, goals, chance, .. } = state;
+        let StrategyState { strategy, profiling_runs, runs, merged, goals, chance, .. } = state;
+        let all_runs = profiling_runs + runs + state.patient_runs + state.forced_runs;
         let doubts = &self.doubts;
         self.result.facts.uncounted.retain(|failure, _| !doubts.is_settled(failure));
         self.result.facts.patient_runs = doubts.runs();
         let (known, tried) = goals.accesses().counts();
         self.result.untried += known - tried;
         self.result.is_cut |= goals.accesses().is_cut();
-        for (mut finding, tally) in merged.finish(strategy.name, profiling_runs + runs + patient_runs) {
+        for (mut finding, tally) in merged.finish(strategy.name, all_runs) {
             if strategy.learns && !self.keeps(&mut finding) {
                 continue;
             }
-            let is_failure = finding.kind == Kind::Failure;
-            let cause = goals.accesses().cause(&finding).filter(|_| is_failure);
+            causes::mark(&mut finding);
             // Warnings about locks belong to atomfuzzer; strategies that predict do not try to confirm them.
             let is_foreign = strategy.predicts
                 && finding.status == Status::Warning
                 && finding.kind == Kind::AtomicityViolation;
             // Several strategies may show the same deadlock.
             if !is_foreign && !self.result.found.iter().any(|known| known.finding.id == finding.id) {
-                self.result.found.push(Found { finding, tally, cause });
+                self.result.found.push(Found { finding, tally });
             }
         }
         if strategy.learns {

@@ -28,6 +28,8 @@ pub struct HuntSettings {
     pub learns: bool,
     /// Whether the hunt ends at the first run that shows a schedule-dependent failure.
     pub until_bug: bool,
+    /// Whether the causes of failures are sought, and tested by further runs.
+    pub seeks_causes: bool,
     /// Whether the schedules of findings are shortened.
     pub minimises: bool,
     /// The kinds of goals of strategies that learn.
@@ -155,6 +157,7 @@ impl RunSettings {
             pause: self.pause,
             depth: self.depth,
             goal,
+            prevented: Vec::new(),
             schedule: None,
             is_patient: false,
             steps: self.steps,

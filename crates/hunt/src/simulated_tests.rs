@@ -7,12 +7,13 @@ use fissure_model::{
     event::AccessKind,
     exit::Exit,
     finding::{Finding, Frame, Kind, Site, Status, fingerprint},
-    goal::{AccessGoal, AcquireGoal, Act, Goal, GoalAccesses, GoalSite, Role, Shape},
+    goal::{AccessGoal, AcquireGoal, Act, Goal, GoalAccesses, GoalSite, Role},
+    prevention::{Part, Prevention},
     record::{Cause, Failure, Run, RunEnd},
     settings::{AccessPoints, Control, Patterns},
 };
 use fissure_schedule::{
-    conductor::Decision,
+    conductor::{Decision, Parts},
     pattern::Violation,
     simulation::{
         Does::{self, Acquire, Enter, Exit as Leave, Load, Release, Sleep, Store},
@@ -61,6 +62,8 @@ impl Simulation {
         let setup = Setup {
             patterns: Patterns { interleavings: control.patterns.interleavings, ..Patterns::default() },
             roles: roles(goal),
+            prevented: control.prevented.clone(),
+            parts: parts(&control.prevented),
             has_quiet_variables: control.accesses == AccessPoints::None,
             is_patient: control.is_patient,
         };
@@ -117,6 +120,7 @@ impl Simulation {
             unguarded: Vec::new(),
             cut: Vec::new(),
             thrashings: conductor.strategy().thrashings(),
+            prevention: conductor.prevention_facts(),
         }
     }
 
@@ -184,6 +188,20 @@ fn roles(goal: Option<&Goal>) -> Vec<(u32, GoalRole)> {
     (0..10).map(role).filter(|(_, role)| role.letters != 0).collect()
 }
 
+/// The parts of operations in what a run prevents, by their sites. No site has two kinds of operations.
+fn parts(prevented: &[Prevention]) -> Vec<(u32, Parts)> {
+    let acts = [Act::Read, Act::Write, Act::Acquire];
+    let part = |prevention: &Prevention, site: u32| {
+        let parts = acts.map(|act| prevention.part(&name(site), act, ""));
+        Part {
+            begins: parts.iter().any(|part| part.begins),
+            ends: parts.iter().any(|part| part.ends),
+            is_remote: parts.iter().any(|part| part.is_remote),
+        }
+    };
+    (0..40).map(|site| (site, Parts::of(prevented.iter().map(|known| part(known, site))))).collect()
+}
+
 fn name(site: u32) -> String {
     format!("Program.run:{site}")
 }
@@ -245,6 +263,7 @@ fn hunted(threads: &[Vec<Does>], pause: u32, runs: u64, learns: bool) -> HuntRes
         profiling_runs: 0,
         learns,
         until_bug: false,
+        seeks_causes: true,
         minimises: true,
         aims: Aims::FAILURES,
         only: Vec::new(),
@@ -252,7 +271,10 @@ fn hunted(threads: &[Vec<Does>], pause: u32, runs: u64, learns: bool) -> HuntRes
     };
     let mut simulation = Simulation { threads: threads.to_vec(), increments: 2 };
     let result = hunt(&settings, &mut simulation).unwrap();
-    assert_eq!((result.problem.as_ref(), result.runs), (None, runs + result.facts.patient_runs));
+    assert_eq!(
+        (result.problem.as_ref(), result.runs),
+        (None, runs + result.facts.patient_runs + result.forced_runs)
+    );
     let references = result.references;
     assert_eq!((references.runs, references.failed, references.is_known), (4, 0, true));
     result
@@ -268,11 +290,38 @@ fn a_lost_increment_is_found_by_a_goal_at_its_accesses() {
     let result = check([increment.clone(), increment], 1_000_000, 16);
     let [found] = &result.found[..] else { panic!("{:?}", result.found) };
     assert_eq!((found.finding.kind, found.finding.status), (Kind::Failure, Status::Bug));
-    let cause = found.cause.as_ref().unwrap();
-    assert_eq!((cause.goal.shape(), cause.reached), (Shape::Interleaving, cause.tried));
-    assert_eq!(cause.goal.first().map(|site| site.site.as_str()), Some("Program.run:0"));
+    let judgement = found.finding.judgement.as_ref().unwrap();
+    let [cause] = &judgement.causes[..] else { panic!("{judgement:?}") };
+    let forced = cause.forced.unwrap();
+    assert!(forced.runs > 0 && forced.fails == forced.runs, "{cause:?}");
+    assert!(cause.prevented.runs >= 10 && cause.prevented.fails == 0, "{cause:?}");
+    let Prevention::Between { first, last, .. } = &cause.prevention else { panic!("{cause:?}") };
+    assert_eq!([&*first.site, &*last.site], ["Program.run:0", "Program.run:1"]);
+    assert!(judgement.repair.is_some());
     assert!(switches(found) <= 5, "{:?}", found.finding.schedules);
     assert!(matches!(found.finding.goals[0], Some(Goal::Accesses(_))));
+}
+
+#[test]
+fn a_bystander_is_not_the_cause() {
+    // The second variable loses updates in the same runs, and no check depends on it.
+    let harmless = [Load(2), Store(2)];
+    for increment in [
+        [&harmless[..], &[Load(COUNTER), Store(COUNTER)]].concat(),
+        [&[Load(COUNTER)], &harmless[..], &[Store(COUNTER)]].concat(),
+    ] {
+        let sites: Vec<String> = (0..)
+            .zip(&increment)
+            .filter(|(_, does)| matches!(does, Load(COUNTER) | Store(COUNTER)))
+            .map(|(site, _)| name(site))
+            .collect();
+        let result = check([increment.clone(), increment], 1_000_000, 48);
+        let [found] = &result.found[..] else { panic!("{:?}", result.found) };
+        let judgement = found.finding.judgement.as_ref().unwrap();
+        let [cause] = &judgement.causes[..] else { panic!("{judgement:?}") };
+        let Prevention::Between { first, last, .. } = &cause.prevention else { panic!("{cause:?}") };
+        assert_eq!([&first.site, &last.site], [&sites[0], &sites[1]]);
+    }
 }
 
 #[test]

@@ -77,6 +77,7 @@ impl Sketch {
             unguarded: Vec::new(),
             cut: Vec::new(),
             thrashings: 0,
+            prevention: Default::default(),
         };
         let is_complete = self.exit.is_some();
         let coverage = Coverage { jvms: 1, classes_in_scope: 1, threads: 2, ..Coverage::default() };

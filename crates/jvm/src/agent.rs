@@ -13,9 +13,9 @@ use jvmti_bindings::sys::jni::jobject;
 use rustc_hash::FxHashMap;
 
 use fissure_analysis::{lockset::Machine, word::OWNER_BITS};
+use fissure_control::flags::Aim;
 use fissure_model::{
     coverage::{Coverage, LeftAlone},
-    goal::Goal,
     record::Record,
     settings::{Analysis, LocalityFile, Mode, Order, Settings, Watch},
 };
@@ -389,9 +389,9 @@ impl Agent {
         self.control.as_ref().expect("a hook of controlled runs was called, but the run is not controlled")
     }
 
-    /// The goal of the controlled run that goes on.
-    pub(crate) fn goal(&self) -> Option<Arc<Goal>> {
-        self.control.as_ref()?.goal()
+    /// The sites that have a role in the controlled run that goes on.
+    pub(crate) fn aim(&self) -> Arc<Aim> {
+        self.control.as_ref().map(Control::aim).unwrap_or_default()
     }
 
     /// The coverage of a controlled run with so many threads and steps.

@@ -362,6 +362,10 @@ impl ClassEnvironment<'_> {
             kind: site.kind,
             target: target(&site.target),
             is_element: matches!(site.target, SiteTarget::ArrayElement { .. } | SiteTarget::Contents { .. }),
+            called: match site.target {
+                SiteTarget::Contents { called, .. } => Some(called.into()),
+                _ => None,
+            },
         })
     }
 
@@ -396,7 +400,7 @@ impl Environment for ClassEnvironment<'_> {
                 is_application,
                 self.kind == Kind::Jdk,
                 self.has_blocks,
-                self.agent.goal().as_deref(),
+                &self.agent.aim(),
             );
             self.agent.offsets.set_i32(number as usize, flags);
         }

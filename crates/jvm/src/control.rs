@@ -22,9 +22,8 @@ use std::sync::{
     atomic::{AtomicU64, Ordering},
 };
 
-use fissure_control::{ControlledRun, Results};
+use fissure_control::{ControlledRun, Results, flags::Aim};
 use fissure_model::{
-    goal::Goal,
     ids::{LockId, ThreadId},
     record::{Record, RunEnd},
     settings::{Control as ControlSettings, Patterns},
@@ -61,7 +60,7 @@ pub(crate) struct Control {
     /// A release that the hook class stored here and that the conductor has not processed yet: the thread's number plus one in the upper
     /// half, the lock's number in the lower half; 0 if there is none. This saves a native call for every second operation.
     releases: AtomicU64,
-    goal: Mutex<Option<Arc<Goal>>>,
+    aim: Mutex<Arc<Aim>>,
     goal_sites: Mutex<GoalSites>,
     /// How far the run has come, if the JVM executes several.
     course: Option<Course>,
@@ -105,7 +104,7 @@ impl Control {
         Ok(Self {
             state: Mutex::new(State::new(settings)?),
             releases: AtomicU64::new(0),
-            goal: Mutex::new(settings.goal.clone().map(Arc::new)),
+            aim: Mutex::new(Arc::new(Aim::of(settings))),
             goal_sites: Mutex::default(),
             course: iterates.then(Course::default),
         })
@@ -119,9 +118,9 @@ impl Control {
         settings: &ControlSettings,
     ) -> Result<Vec<usize>, StrategyError> {
         let fresh = State::new(settings)?;
-        let goal = settings.goal.clone().map(Arc::new);
-        locked(&self.goal_sites).aim_at(agent, goal.as_deref());
-        *locked(&self.goal) = goal;
+        let aim = Arc::new(Aim::of(settings));
+        locked(&self.goal_sites).aim_at(agent, &aim);
+        *locked(&self.aim) = aim;
         self.releases.store(0, Ordering::Release);
         let former = std::mem::replace(&mut *locked(&self.state), fresh);
         if let Some(course) = &self.course {
@@ -130,9 +129,9 @@ impl Control {
         Ok(former.threads.into_iter().filter_map(|thread| thread.reference).collect())
     }
 
-    /// The goal of the run.
-    pub(crate) fn goal(&self) -> Option<Arc<Goal>> {
-        locked(&self.goal).clone()
+    /// The goal of the run and what it prevents.
+    pub(crate) fn aim(&self) -> Arc<Aim> {
+        locked(&self.aim).clone()
     }
 
     /// Whether the current thread runs the program: it has the token, and does not load or link classes.

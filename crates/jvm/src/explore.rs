@@ -22,7 +22,7 @@ use rustc_hash::FxHashMap;
 
 use fissure_model::ids::{LocationId, LockId, SiteId, ThreadId};
 use fissure_schedule::{
-    conductor::{Arrival, Conductor, Decision, Limits},
+    conductor::{Arrival, Conductor, Decision, Limits, Parts},
     operation::Operation,
     strategy::{AcquireRole, GoalRole, Preemptions},
 };
@@ -192,6 +192,7 @@ impl Explorer {
             stays,
             acquire_role: AcquireRole::default(),
             role: GoalRole::default(),
+            parts: Parts::default(),
         };
         let decision = state.conductor.arrive(thread, arrival);
         if decision == Decision::Run(thread) {

@@ -35,6 +35,8 @@ pub(crate) struct SiteInfo {
     pub(crate) target: Target,
     /// Whether an array element is accessed.
     pub(crate) is_element: bool,
+    /// The method of a collection or an atomic that is called, if the access is such a call.
+    pub(crate) called: Option<Arc<str>>,
 }
 
 impl SiteInfo {
@@ -146,7 +148,7 @@ pub(crate) fn target(target: &SiteTarget<'_>) -> Target {
     match target {
         SiteTarget::Field { class, name, descriptor, .. } => field(class, name, descriptor),
         SiteTarget::ArrayElement { source }
-        | SiteTarget::Contents { source }
+        | SiteTarget::Contents { source, .. }
         | SiteTarget::Indirect { source } => match source {
             ArraySource::Field { class, name, descriptor } => field(class, name, descriptor),
             ArraySource::Local { name, .. } => Target::Local(name.map(|name| name.into())),
@@ -200,6 +202,7 @@ mod tests {
             loader: 1,
             target: Target::Unknown,
             is_element: false,
+            called: None,
             kind: SiteKind::Read,
         });
         let field =

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{goal::Goal, interleaving::Interleaving};
+use crate::{goal::Goal, interleaving::Interleaving, prevention::Prevention};
 
 /// The version of the JSON report's schema.
 pub const SCHEMA: u32 = 1;
@@ -172,6 +172,64 @@ pub struct Outcome {
     pub atomic: bool,
 }
 
+/// What runs showed about the cause of a failure.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Judgement {
+    /// The causes that were proved, each by forcing it and by preventing it; several if each of them alone makes the program fail. Empty if
+    /// none was proved.
+    #[serde(default)]
+    pub causes: Vec<ProvedCause>,
+    /// A change of the program under which no schedule failed: a suggestion.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub repair: Option<Repair>,
+}
+
+/// A proved cause of a failure.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ProvedCause {
+    /// What makes the program fail; preventing it is what was tried.
+    pub prevention: Prevention,
+    /// The runs in which it was made to happen; `None` if it is the failure itself, such as a lock cycle.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub forced: Option<Trials>,
+    /// The otherwise equal runs in which it was prevented.
+    pub prevented: Trials,
+}
+
+/// How many of some runs failed.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Trials {
+    /// How many failed.
+    pub fails: u64,
+    /// How many there were.
+    pub runs: u64,
+}
+
+/// A change of the program that was simulated.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Repair {
+    /// What it prevents.
+    pub prevention: Prevention,
+    /// In how many schedules the changed program was simulated; none of them failed.
+    pub schedules: u64,
+}
+
+/// A failure that has the same cause as another finding, and is reported with it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FurtherFailure {
+    /// The id that a finding of its own would have.
+    pub id: String,
+    /// Its kind.
+    pub kind: Kind,
+    /// The member in question.
+    pub subject: String,
+    /// The failure.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub consequence: Option<Consequence>,
+    /// In how many runs it was observed.
+    pub hits: u64,
+}
+
 /// One finding.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Finding {
@@ -247,6 +305,12 @@ pub struct Finding {
     /// How often the harness was executed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub executions: Option<u64>,
+    /// What runs showed about the cause; `None` if the cause was not sought.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub judgement: Option<Judgement>,
+    /// Other failures with the same cause.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub further: Vec<FurtherFailure>,
     /// The part of the execution that shows how it happened.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub interleaving: Option<Interleaving>,
@@ -289,6 +353,8 @@ impl Finding {
             outcome: None,
             outcomes: Vec::new(),
             executions: None,
+            judgement: None,
+            further: Vec::new(),
             interleaving: None,
             sites: Vec::new(),
         }

@@ -58,6 +58,9 @@ pub struct Step {
     /// The object of the operation as users know it: a lock, a location, a block or a thread.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub object: String,
+    /// The method that is called, if the access is a call of a collection, an atomic or a synchronizer: `put`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub called: Option<String>,
     /// The site of the step.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at: Option<Frame>,

@@ -17,6 +17,7 @@ pub mod iteration;
 pub mod locality;
 pub mod pattern;
 pub mod pointcut;
+pub mod prevention;
 pub mod record;
 pub mod recording;
 pub mod settings;

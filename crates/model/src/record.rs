@@ -123,6 +123,19 @@ pub struct Run {
     /// How often a paused thread had to be released because no other thread could run.
     #[serde(default)]
     pub thrashings: u64,
+    /// What became of the preventions of the run.
+    #[serde(default)]
+    pub prevention: PreventionFacts,
+}
+
+/// What became of the preventions of a run.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PreventionFacts {
+    /// How often a thread had to wait because its next operation would have done what the run prevents.
+    pub held_back: u64,
+    /// How often such a thread had to go on all the same, because no other thread could run: a lock in its place would have led to a
+    /// deadlock.
+    pub broken: u64,
 }
 
 /// How a controlled run ended.

@@ -4,7 +4,9 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{goal::Goal, iteration::IterationSettings, pattern::Pattern, pointcut::Pointcut};
+use crate::{
+    goal::Goal, iteration::IterationSettings, pattern::Pattern, pointcut::Pointcut, prevention::Prevention,
+};
 
 /// The passive analyses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -370,6 +372,9 @@ pub struct Control {
     /// The goal of the run, if it has one.
     #[serde(default)]
     pub goal: Option<Goal>,
+    /// What the run keeps from happening; at most [`crate::prevention::MOST`].
+    #[serde(default)]
+    pub prevented: Vec<Prevention>,
     /// The schedule to follow, for the strategy `replay`.
     #[serde(default)]
     pub schedule: Option<String>,
@@ -489,6 +494,7 @@ mod tests {
             pause: 500_000,
             depth: 3,
             goal: None,
+            prevented: vec![Prevention::SingleNotify],
             schedule: None,
             is_patient: false,
             steps: 1_000,

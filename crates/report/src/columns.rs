@@ -15,8 +15,8 @@ use crate::{
 
 /// Columns on the left for the numbers of the sites.
 const GUTTER: usize = 6;
-/// Narrower columns would cut nearly every step, so a plain list is used instead.
-const NARROWEST: usize = 24;
+/// Narrower columns would cut nearly every step, so a plain list is used instead. Six threads fit into 100 columns.
+const NARROWEST: usize = 15;
 /// Wider columns only move the threads further apart.
 const WIDEST: usize = 46;
 
@@ -170,6 +170,22 @@ impl Table<'_> {
     }
 }
 
+/// A step in at most so many columns: the verb, and the end of the name.
+fn shortened(step: &str, width: usize) -> String {
+    if words::columns(step) <= width {
+        return step.to_owned();
+    }
+    match step.rsplit_once(' ') {
+        Some((verb, name)) if words::columns(verb) + 4 <= width => {
+            let innermost = names::innermost(name);
+            let room = width - words::columns(verb) - 1;
+            format!("{verb} {}", words::cut_left(innermost, room))
+        }
+        Some((_, name)) => words::cut_left(names::innermost(name), width),
+        None => words::cut_left(step, width),
+    }
+}
+
 /// The action and the site of a step, in at most `width` columns together.
 fn cell(step: &Step, width: usize) -> (String, String) {
     let mut words = words::clean(&names::step(step));
@@ -187,11 +203,10 @@ fn cell(step: &Step, width: usize) -> (String, String) {
     if length + words::columns(&site) <= width {
         return (words, site);
     }
+    // The line is kept in any case, and the end of a name says more than its beginning.
     let line = site.rsplit_once(':').map(|(_, line)| format!("  :{line}")).unwrap_or_default();
-    if length + words::columns(&line) <= width {
-        return (words, line);
-    }
-    (words::cut(&words, width), String::new())
+    let room = width.saturating_sub(words::columns(&line)).max(1);
+    (shortened(&words, room), line)
 }
 
 #[cfg(test)]
@@ -209,6 +224,7 @@ mod tests {
             thread,
             action: Action::Write,
             object: object.to_owned(),
+            called: None,
             at: Some(Frame {
                 class: "銀行.口座".to_owned(),
                 method: "入金".to_owned(),

@@ -80,7 +80,15 @@ fn words_to_mark<'a>(finding: &'a Finding, site: &'a Site) -> Vec<(&'a str, Mark
         "acquire" | "acquired" | "reacquire" | "reacquired" | "interfere" | "interfered" => {
             vec![("synchronized", Mark::First), ("lock", Mark::First)]
         }
-        _ => Vec::new(),
+        role => match (role.split_once(' '), role.split('`').nth(1)) {
+            (Some(("reads", _)), Some(name)) => vec![(name, Mark::Read)],
+            (Some(("writes", _)), Some(name)) => vec![(name, Mark::Written)],
+            (Some(("calls", _)), Some(call)) => {
+                let (receiver, called) = call.rsplit_once('.').unwrap_or(("", call));
+                vec![(call, Mark::First), (called, Mark::First), (receiver, Mark::First)]
+            }
+            _ => Vec::new(),
+        },
     }
 }
 

@@ -4,7 +4,7 @@
 use fissure_model::finding::{FailureKind, Finding, Frame, Kind, Site, Status};
 
 use crate::{
-    Report, SourceFinder, columns, excerpt, names, sets, steps,
+    Report, SourceFinder, causes, columns, excerpt, names, sets, steps,
     style::{Painter, Style},
     text::Options,
     words,
@@ -67,6 +67,8 @@ impl<'a> FindingText<'a> {
             self.push_site(&mut text, finding, at + 1, site);
         }
         self.push_reason(&mut text, finding);
+        self.push_labelled(&mut text, "cause: ", causes::proof(finding));
+        self.push_labelled(&mut text, "suggestion: ", causes::repair(finding));
         let columns = columns::render(finding, self.options, self.painter);
         if !columns.is_empty() {
             let seed = match finding.seeds.first() {
@@ -138,10 +140,16 @@ impl<'a> FindingText<'a> {
     }
 
     fn push_reason(&self, text: &mut String, finding: &Finding) {
-        let width = self.options.width.saturating_sub(7).max(20);
-        let reason = words::clean(&names::reason(finding).unwrap_or_default());
-        for (at, line) in words::wrap(&reason, width).iter().enumerate() {
-            let lead = if at == 0 { "why: " } else { "     " };
+        self.push_labelled(text, "why: ", names::reason(finding));
+    }
+
+    /// A sentence with a label in front of it, if there is one.
+    fn push_labelled(&self, text: &mut String, label: &str, sentence: Option<String>) {
+        let width = self.options.width.saturating_sub(2 + label.len()).max(20);
+        let blank = " ".repeat(label.len());
+        for (at, line) in words::wrap(&words::clean(&sentence.unwrap_or_default()), width).iter().enumerate()
+        {
+            let lead = if at == 0 { label } else { &blank };
             text.push_str(&format!("  {}{line}\n", self.painter.paint(Style::Faint, lead)));
         }
     }

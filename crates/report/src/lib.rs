@@ -15,6 +15,7 @@ pub mod tested;
 pub mod text;
 pub mod triage;
 
+mod causes;
 mod columns;
 mod excerpt;
 mod finding_text;

@@ -5,7 +5,7 @@ use fissure_model::{
     interleaving::{Action, Step},
 };
 
-use crate::{PASSIVE, sets, words};
+use crate::{PASSIVE, causes, sets, words};
 
 /// The prefix of Fissure's hook classes, which explanations leave out.
 const HOOK: &str = "java.lang.Fissure";
@@ -59,6 +59,11 @@ pub(crate) fn subject(finding: &Finding) -> String {
 /// The defect, in one sentence without a full stop.
 pub(crate) fn headline(finding: &Finding) -> String {
     let sure = finding.status != Status::Warning;
+    if finding.kind == Kind::Failure
+        && let Some(cause) = causes::headline(finding)
+    {
+        return format!("{cause}{}", followed(finding));
+    }
     if finding.kind == Kind::AtomicSetViolation && !finding.accesses.is_empty() {
         return format!("{}{}", set_headline(finding, sure), followed(finding));
     }
@@ -76,7 +81,7 @@ pub(crate) fn headline(finding: &Finding) -> String {
         (Kind::Deadlock, _) if is_cycle(finding) => {
             "is part of a deadlock: threads wait for each other in a cycle"
         }
-        (Kind::Deadlock, _) => "is part of a deadlock: threads wait, and no thread is left to wake them",
+        (Kind::Deadlock, _) => "waits for ever: no thread is left to wake it",
         (Kind::NonAtomicMethod, _) => "is not atomic: no order of the calls explains their results",
         (Kind::Failure, _) if finding.reason.is_none() => "fails in some schedules only",
         (Kind::Failure | Kind::Custom, _) => {
@@ -163,7 +168,9 @@ pub(crate) fn consequence(kind: &FailureKind) -> &str {
 }
 
 fn is_cycle(finding: &Finding) -> bool {
-    !finding.sites.iter().any(|site| matches!(site.role.as_str(), "waits" | "waits to be notified"))
+    let mut waits = finding.sites.iter().map(|site| site.role.as_str());
+    !waits
+        .any(|role| role == "waits" || role.starts_with("waits to be notified") || role == "waits for input")
 }
 
 /// How many executions the outcomes of a finding add up to.
@@ -190,13 +197,32 @@ pub(crate) fn verb(role: &str) -> String {
         "interfere" | "interfered" => "interleaves at".to_owned(),
         "wait" | "blocked" => "waits at".to_owned(),
         "failed" => "fails at".to_owned(),
+        notified if notified.starts_with("waits to be notified ") => {
+            format!("{} at", notification(notified))
+        }
         // Deadlocks say what is waited for: `waits for lock com.acme.Account@3`.
         waits if waits.starts_with("waits") => format!("{waits} at"),
         holds if holds.starts_with("holds lock") => format!("{holds}, acquired at"),
+        // The steps of a cause say what is accessed: `reads `used``.
+        verb if ["reads ", "writes ", "calls ", "acquires "].iter().any(|it| verb.starts_with(it)) => {
+            format!("{verb} at")
+        }
         "call" => "calls at".to_owned(),
         "execution" => "executes".to_owned(),
         other => format!("({other}) at"),
     }
+}
+
+/// The lock that a role of a deadlock's site names: `holds lock com.acme.Account@3`.
+pub(crate) fn lock_of(role: &str) -> Option<&str> {
+    let prefixes = ["waits for lock ", "waits to be notified ", "holds lock "];
+    prefixes.iter().find_map(|prefix| role.strip_prefix(prefix))
+}
+
+/// `waits on com.acme.Mailbox@1 to be notified`.
+fn notification(role: &str) -> String {
+    let lock = lock_of(role).unwrap_or_default();
+    format!("waits on {lock} to be notified")
 }
 
 /// The verb for a step.
@@ -233,11 +259,21 @@ pub(crate) fn step(step: &Step) -> String {
         }
         _ => short(&step.object),
     };
+    if let Some(called) = &step.called {
+        let receiver = member(&step.object);
+        return if receiver.is_empty() { format!("{called}()") } else { format!("{receiver}.{called}()") };
+    }
     match (action(step.action), object) {
         ("leaves", "") => "leaves the block".to_owned(),
         ("atomic", "") => "shared operation".to_owned(),
         (verb, "") => verb.to_owned(),
-        ("", object) => object.to_owned(),
+        ("", object) => match lock_of(object) {
+            Some(lock) if object.starts_with("waits to be") => {
+                format!("waits on {} to be notified", short(lock))
+            }
+            Some(lock) => format!("waits for lock {}", short(lock)),
+            None => object.to_owned(),
+        },
         (verb, object) => format!("{verb} {object}"),
     }
 }

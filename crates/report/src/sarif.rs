@@ -12,7 +12,7 @@ use fissure_model::{
 use serde_json::{Map, Value, json};
 
 use crate::{
-    Report, SourceFinder, names, steps,
+    Report, SourceFinder, causes, names, steps,
     triage::{Standing, fingerprint},
 };
 
@@ -169,6 +169,12 @@ impl Writer<'_> {
         let mut text = names::headline(finding) + ".";
         if let Some(reason) = names::reason(finding) {
             text.push_str(&format!(" Why: {reason}."));
+        }
+        if let Some(proof) = causes::proof(finding) {
+            text.push_str(&format!(" Cause: {proof}."));
+        }
+        if let Some(repair) = causes::repair(finding) {
+            text.push_str(&format!(" Suggestion: {repair}."));
         }
         if let Some(test) = &finding.test {
             text.push_str(&format!(" Seen in the test {test}."));

@@ -7,6 +7,8 @@ use fissure_model::{
     interleaving::{Action, Interleaving, Step},
 };
 
+use crate::names;
+
 /// How many steps are shown of an interleaving without roles.
 const MOST_UNMARKED: usize = 24;
 
@@ -56,6 +58,7 @@ pub(crate) fn important(finding: &Finding, interleaving: &Interleaving) -> Vec<b
         .filter(|step| step.role.is_some() && !step.object.is_empty() && !is_block(step))
         .map(|step| step.object.as_str())
         .chain(finding.sites.iter().flat_map(|site| &site.locks).map(|lock| lock.name.as_str()))
+        .chain(finding.sites.iter().filter_map(|site| names::lock_of(&site.role)))
         .collect();
     let touches = |step: &Step| has_object(step.action) && objects.contains(step.object.as_str());
     let blocks = blocks_around(interleaving, &marked);
@@ -210,6 +213,7 @@ pub(crate) mod tests {
                 thread: words[0].parse().unwrap(),
                 action,
                 object: words[2].replace('_', ""),
+                called: None,
                 at: None,
                 role: words.get(3).map(|role| (*role).to_owned()),
                 folded: 0,

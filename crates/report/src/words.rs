@@ -41,6 +41,22 @@ pub(crate) fn list(items: &[String]) -> String {
     }
 }
 
+/// The end of a text in at most so many columns.
+pub(crate) fn cut_left(text: &str, width: usize) -> String {
+    if columns(text) <= width {
+        return text.to_owned();
+    }
+    let mut kept: Vec<char> = Vec::new();
+    let mut room = width.saturating_sub(1);
+    for c in text.chars().rev() {
+        let Some(left) = room.checked_sub(c.width().unwrap_or_default()) else { break };
+        room = left;
+        kept.push(c);
+    }
+    kept.push('…');
+    kept.into_iter().rev().collect()
+}
+
 /// Text of the program under test, made safe for a terminal: control characters and characters that change the text
 /// direction are escaped.
 pub(crate) fn clean(text: &str) -> String {

@@ -17,6 +17,7 @@ mod execution;
 mod external;
 mod locking;
 mod observed;
+mod prevention;
 mod queries;
 mod repetition;
 mod waiting;
@@ -30,9 +31,12 @@ use fissure_model::{
     settings::Control,
 };
 
+pub use crate::monitor::Notification;
 pub use activity::Activity;
 use external::ForeignWake;
 pub use external::{Expectation, Outside};
+pub use prevention::Parts;
+use prevention::Preventions;
 
 use crate::{
     monitor::Lock,
@@ -89,6 +93,8 @@ pub struct Arrival {
     pub acquire_role: AcquireRole,
     /// The operation's role in the accesses that are the goal.
     pub role: GoalRole,
+    /// The operation's parts in what the run prevents.
+    pub parts: Parts,
 }
 
 /// The conductor's model of a thread.
@@ -108,6 +114,7 @@ struct Thread {
     stays: bool,
     acquire_role: AcquireRole,
     role: GoalRole,
+    parts: Parts,
     /// The role of the operation that it executed last.
     last_role: GoalRole,
     /// The site where it yields or reads repeatedly, and how often so far.
@@ -179,6 +186,7 @@ pub struct Conductor {
     trace: Trace,
     violations: VecDeque<Violation>,
     observer: Option<Box<Observer>>,
+    preventions: Preventions,
     outside: Option<Box<dyn Outside>>,
     /// Whether an external event was waited for in real time.
     has_late_events: bool,
@@ -216,6 +224,7 @@ impl Conductor {
             trace: Trace::default(),
             violations: VecDeque::new(),
             observer: None,
+            preventions: Preventions::default(),
             outside: None,
             has_late_events: false,
             foreign_wakes: Vec::new(),
@@ -244,6 +253,7 @@ impl Conductor {
             stays: false,
             acquire_role: AcquireRole::default(),
             role: GoalRole::default(),
+            parts: Parts::default(),
             last_role: GoalRole::default(),
             spin: (None, 0),
             held: Vec::new(),
@@ -303,6 +313,8 @@ impl Conductor {
         state.state = State::Stopped(operation);
         state.acquire_role = arrival.acquire_role;
         state.role = arrival.role;
+        // A thread that yields before its access has not begun it.
+        state.parts = if spins { Parts::default() } else { arrival.parts };
         state.is_quiet = arrival.is_quiet;
         state.stays = arrival.stays;
         if waits && self.yielding.0 == Some(thread) {
@@ -318,7 +330,8 @@ impl Conductor {
         let stays = arrival.is_quiet || arrival.stays && !spins;
         let is_within = self.executed < self.limits.steps;
         let awaits_wake = spins && !self.foreign_wakes.is_empty();
-        if self.may_run(thread) && (stays || is_within && !awaits_wake && self.is_only_runnable(thread)) {
+        let has_no_choice = || is_within && !awaits_wake && self.is_only_runnable(thread);
+        if self.may_run(thread) && (stays || has_no_choice() && !self.is_held_back(thread)) {
             return self.execute(thread, operation);
         }
         if let Some(starter) = self.thread(thread).starter.take() {
@@ -341,6 +354,7 @@ impl Conductor {
     pub fn end(&mut self, thread: ThreadId) -> Decision {
         self.log(thread, Action::End, None, None, None);
         self.thread(thread).state = State::Ended;
+        self.end_parts(thread);
         if self.running != Some(thread) {
             return self.retry();
         }

@@ -7,7 +7,7 @@ use fissure_model::{
 use proptest::{prelude::*, strategy::Strategy as _};
 
 use crate::{
-    conductor::{Activity, Arrival, Conductor, Decision, Expectation},
+    conductor::{Activity, Arrival, Conductor, Decision, Expectation, Parts},
     operation::{Operation, Wake},
     random::Random,
     simulation::{
@@ -526,7 +526,10 @@ fn a_thread_that_is_not_controlled_wakes_another_when_no_thread_can_run() {
     let sleep = Operation::Sleep { until: 1_000_000_000, site: SiteId(2) };
     let arrive = |conductor: &mut Conductor, thread, operation| {
         let (acquire_role, role) = Default::default();
-        conductor.arrive(thread, Arrival { operation, is_quiet: false, stays: false, acquire_role, role })
+        conductor.arrive(
+            thread,
+            Arrival { operation, is_quiet: false, stays: false, acquire_role, role, parts: Parts::default() },
+        )
     };
     type Wakes = fn(&mut Conductor, ThreadId);
     let wakes: [(Wakes, Wake); 2] = [
@@ -574,7 +577,7 @@ fn threads_that_are_left_finish_without_choices_and_without_time() {
     let site = SiteId(1);
     let arrive = |operation| {
         let (acquire_role, role) = Default::default();
-        Arrival { operation, is_quiet: false, stays: false, acquire_role, role }
+        Arrival { operation, is_quiet: false, stays: false, acquire_role, role, parts: Parts::default() }
     };
     // A thread that can go on does, and one that waits for a time is left.
     assert_eq!(conductor.arrive(second, arrive(Operation::Step { site })), Decision::Run(second));

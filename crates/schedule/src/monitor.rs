@@ -1,6 +1,6 @@
 //! The exact model of a monitor, also used for the owners of locks that are not monitors.
 
-use fissure_model::ids::ThreadId;
+use fissure_model::ids::{SiteId, ThreadId};
 
 /// The conductor's model of a lock. The threads that block on it are recorded with the threads.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -15,8 +15,21 @@ pub(crate) struct Lock {
     pub(crate) is_quiet: bool,
     /// Whether it is internal to a library: it is never the lock of an atomic block.
     pub(crate) is_internal: bool,
+    /// Whether a notification that no thread waited for is kept for the next wait.
+    pub(crate) has_notification: bool,
+    /// The last notification.
+    pub(crate) notified: Option<Notification>,
     /// Threads that wait to be notified, in the order in which they began to wait.
     pub(crate) waiters: Vec<ThreadId>,
+}
+
+/// A notification in a monitor.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Notification {
+    /// The site.
+    pub site: SiteId,
+    /// The threads that it woke.
+    pub woken: Vec<ThreadId>,
 }
 
 impl Lock {

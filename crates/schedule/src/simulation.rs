@@ -17,11 +17,12 @@ use fissure_analysis::atomic_sets::{Access, Occurrence, SetId, UnitId};
 use fissure_model::{
     event::AccessKind,
     ids::{LocationId, LockId, SiteId, ThreadId},
+    prevention::Prevention,
     settings::Patterns,
 };
 
 use crate::{
-    conductor::{Arrival, Conductor, Decision, Expectation, Limits, Outside},
+    conductor::{Arrival, Conductor, Decision, Expectation, Limits, Outside, Parts},
     observer::Observer,
     operation::{EventId, Operation, Wake},
     pattern::{Atomic, BlockKind, Violation},
@@ -121,6 +122,10 @@ pub struct Setup {
     pub patterns: Patterns,
     /// The roles of the operations at some sites in the goal.
     pub roles: Vec<(u32, GoalRole)>,
+    /// What the run prevents.
+    pub prevented: Vec<Prevention>,
+    /// The parts of the operations at some sites in it.
+    pub parts: Vec<(u32, Parts)>,
     /// Whether reading and writing variables are no scheduling points.
     pub has_quiet_variables: bool,
     /// Whether time passes only if no thread can run before.
@@ -142,6 +147,7 @@ pub fn simulate_with(
     let limits = Limits { is_patient: setup.is_patient, ..LIMITS };
     let mut conductor = Conductor::new(strategy, seed, limits);
     conductor.observe_with(Observer::new(setup.patterns));
+    conductor.prevent(&setup.prevented);
     for number in 0..threads.len() {
         conductor.announce(&format!("T{}", number + 1), false);
     }
@@ -350,6 +356,7 @@ impl<'a> Run<'a> {
                             stays: false,
                             acquire_role,
                             role: GoalRole::default(),
+                            parts: Parts::default(),
                         },
                     );
                 }
@@ -360,8 +367,9 @@ impl<'a> Run<'a> {
             };
             self.waits[number] = true;
             let role = self.role(thread, &operation);
-            let arrival =
-                Arrival { operation, is_quiet: false, stays: self.is_inside[number], acquire_role, role };
+            let parts = self.parts(&operation);
+            let stays = self.is_inside[number];
+            let arrival = Arrival { operation, is_quiet: false, stays, acquire_role, role, parts };
             return self.result.conductor.arrive(thread, arrival);
         }
     }
@@ -385,6 +393,12 @@ impl<'a> Run<'a> {
             role.unit = self.unit(thread).number;
         }
         role
+    }
+
+    fn parts(&self, operation: &Operation) -> Parts {
+        let site = operation.site().unwrap_or(SiteId(0));
+        let parts = self.setup.parts.iter().find(|(known, _)| *known == site.0);
+        parts.map_or_else(Parts::default, |(_, parts)| *parts)
     }
 
     fn access(&mut self, thread: ThreadId, location: u32, site: u32, kind: AccessKind) {

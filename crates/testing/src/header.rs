@@ -19,6 +19,9 @@
 //! - `must-be-bug KIND SUBJECT`: made to happen, with a failure that no reference run shows.
 //! - `must-confirm KIND SUBJECT`: made to happen.
 //! - `must-warn KIND SUBJECT`: possible, and never made to happen.
+//! - `cause WORD…`: a bug has a proved cause whose description in JSON contains all these words; there are no other proved causes.
+//! - `not-cause WORD`: no proved cause contains this word.
+//! - `repair`: a repair is suggested.
 //! - `hunt OPTION…`: options of Fissure.
 //! - `runs NUMBER`: a hunt must find the bug in so many runs, if the usual number is too small.
 //!
@@ -91,6 +94,12 @@ pub struct Header {
     pub may_confirm: Vec<Claim>,
     /// Findings of `hunt` that are possible and never made to happen.
     pub must_warn: Vec<Claim>,
+    /// The proved causes of bugs, each by words of its description.
+    pub causes: Vec<Vec<String>>,
+    /// Words that no proved cause contains.
+    pub not_causes: Vec<String>,
+    /// Whether a repair is suggested.
+    pub has_repair: bool,
     /// The unit of work of all findings.
     pub only_unit: Option<String>,
     /// Whether the hunt must not even warn.
@@ -196,6 +205,9 @@ impl Header {
             ("must-confirm", [kind, subject]) => self.must_confirm.push(hunted(folder, kind, subject)?),
             ("may-confirm", [kind, subject]) => self.may_confirm.push(hunted(folder, kind, subject)?),
             ("must-warn", [kind, subject]) => self.must_warn.push(hunted(folder, kind, subject)?),
+            ("cause", [_, ..]) => self.causes.push(rest.iter().map(|&word| word.to_owned()).collect()),
+            ("not-cause", [word]) => self.not_causes.push((*word).to_owned()),
+            ("repair", []) => self.has_repair = true,
             ("only-unit", [unit]) => once(&mut self.only_unit, word, (*unit).to_owned())?,
             ("nothing-predicted", []) => self.nothing_predicted = true,
             ("correct", []) => self.correct = true,
@@ -241,6 +253,10 @@ impl Header {
         if let Some(method) = first_twice(&methods) {
             return Some(format!("there are two expectations of the method {method}"));
         }
+        let is_named = |word: &&String| self.causes.iter().flatten().any(|known| known == *word);
+        if let Some(word) = self.not_causes.iter().find(is_named) {
+            return Some(format!("{word} must and must not be a cause"));
+        }
         for (is_said, word) in [(self.nothing_predicted, "nothing-predicted"), (self.correct, "correct")] {
             if is_said && self.is_broken() {
                 return Some(format!("'{word}' is said of a program in which something must be found"));
@@ -267,7 +283,7 @@ fn allowed(word: &str) -> &'static [Folder] {
         "release" => &[Race, Atomicity, Sharing, Behaviour, Hunt, Determinism],
         "program-exit" | "java" | "stdin" => &[Race, Atomicity, Sharing, Behaviour, Hunt],
         "must-be-bug" | "must-confirm" => &[Hunt, Assets],
-        "must-warn" | "hunt" => &[Hunt],
+        "must-warn" | "hunt" | "cause" | "not-cause" | "repair" => &[Hunt],
         "runs" => &[Hunt],
         "may-confirm" | "only-unit" | "nothing-predicted" | "correct" | "strategy" | "config" => &[Assets],
         "object" | "non-atomic" | "atomic" | "not-tested" => &[Object],

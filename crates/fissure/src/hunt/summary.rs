@@ -9,7 +9,7 @@ use fissure_model::{
 };
 use fissure_report::{Campaign, Report, SeedRange, thousands};
 
-use super::{ScheduleArguments, cause, count, problem_text, run_notes, words};
+use super::{ScheduleArguments, count, problem_text, run_notes, words};
 use crate::{
     args::FailOn,
     verdict::{self, Blindness},
@@ -78,7 +78,7 @@ impl Summary<'_> {
             report.campaigns.extend((strategy.profiling_runs > 0).then(|| campaign(strategy)));
         }
         let RunFacts { exits, coverage, internal_errors, .. } = result.facts;
-        let findings = result.found.into_iter().map(finding).collect();
+        let findings = result.found.into_iter().map(|found| found.finding).collect();
         Report { exits, jvms: result.processes, coverage, internal_errors, findings, ..report }
     }
 
@@ -281,17 +281,6 @@ impl Summary<'_> {
             format!("{blindness}; other schedules may lead more threads there: raise --runs")
         })
     }
-}
-
-/// The finding of a report, with the cause in its reason.
-fn finding(found: Found) -> Finding {
-    let mut finding = found.finding;
-    if let Some(cause) = found.cause {
-        let reason = finding.reason.get_or_insert_default();
-        reason.push_str(": ");
-        reason.push_str(&cause::describe(&cause));
-    }
-    finding
 }
 
 fn campaign(result: &StrategyResult) -> Campaign {

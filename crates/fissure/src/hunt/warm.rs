@@ -8,6 +8,7 @@ use std::{
     collections::{HashMap, HashSet},
     sync::{Mutex, PoisonError},
     thread,
+    time::Duration,
 };
 
 use fissure_hunt::{Blindness, Ending, HuntResult, HuntSettings, Outcome, Runner};
@@ -184,6 +185,10 @@ impl Runner for Warm<'_> {
         self.clock.spent()
     }
 
+    fn elapsed(&self) -> Option<Duration> {
+        self.clock.elapsed()
+    }
+
     fn blindness(&self, outcomes: &[Outcome]) -> Option<Blindness> {
         blindness_of_hunt(self.program, outcomes)
     }
@@ -267,7 +272,8 @@ impl Warm<'_> {
         if !is_checked && COMPARED.contains(&number) && equality::is_comparable(&finished.outcome) {
             self.compare(control, &Digest::new(&finished))?;
         }
-        if shows_something(&finished.outcome) {
+        // A run that prevents something is evidence about a cause, and no report shows it.
+        if control.prevented.is_empty() && shows_something(&finished.outcome) {
             let followed = finished.outcome.accounts().next().map(|run| run.schedule.to_string());
             let schedule = followed.filter(|_| control.schedule.is_some());
             let (seed, goal, is_patient) = (control.seed, control.goal.clone(), control.is_patient);
@@ -433,6 +439,7 @@ fn kind(control: &Control) -> Control {
         pause: 0,
         depth: 0,
         goal: None,
+        prevented: Vec::new(),
         schedule: None,
         is_patient: false,
         steps: 0,

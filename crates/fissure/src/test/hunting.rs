@@ -206,6 +206,7 @@ impl Session<'_> {
             profiling_runs: PROFILING_RUNS,
             learns: true,
             until_bug: self.options.until_bug,
+            seeks_causes: !self.options.until_bug,
             minimises: true,
             // A test is about failures.
             aims: Aims::FAILURES,

@@ -17,6 +17,8 @@ pub(crate) const PATIENCE: Duration = Duration::from_secs(600);
 const RUNS_FOR_BROKEN: &str = "6";
 /// The limit for programs with bugs only, whose hunt ends at the first of them.
 const RUNS_FOR_BUGS: &str = "16";
+/// Enough for several failing runs, whose cause is then sought.
+const RUNS_FOR_CAUSES: &str = "24";
 /// A false alarm shows in the first runs.
 const RUNS_FOR_CORRECT: &str = "4";
 
@@ -39,9 +41,14 @@ pub(crate) fn trials(suite: &Arc<Suite>) -> Vec<Trial> {
 /// Hunts in one program with a few seeds.
 fn check(case: &Case<'_>) -> Result<(), String> {
     let header = &case.program.header;
-    let is_done_with_one =
-        header.must_be_bug.len() == 1 && header.must_confirm.is_empty() && header.must_warn.is_empty();
+    // Causes are sought in the findings of a whole hunt.
+    let seeks_causes = !header.causes.is_empty();
+    let is_done_with_one = !seeks_causes
+        && header.must_be_bug.len() == 1
+        && header.must_confirm.is_empty()
+        && header.must_warn.is_empty();
     let runs = match header.is_broken() {
+        true if seeks_causes => RUNS_FOR_CAUSES,
         true if is_done_with_one => RUNS_FOR_BUGS,
         true => RUNS_FOR_BROKEN,
         false => RUNS_FOR_CORRECT,
@@ -106,8 +113,41 @@ fn check_report(report: &Value, header: &Header, code: Option<i32>) -> Vec<Strin
     if code != Some(expected) && report["problem"].is_null() {
         problems.push(format!("Fissure ended with {code:?}, not {expected}"));
     }
+    problems.extend(check_causes(&happened, header));
     problems.extend(check_exits(report, header));
     problems.extend(schema_problems(report));
+    problems
+}
+
+/// The proved causes are those of the header, and no others.
+fn check_causes(happened: &[&Value], header: &Header) -> Vec<String> {
+    if header.causes.is_empty() {
+        return Vec::new();
+    }
+    let mut problems = Vec::new();
+    let judgements = || happened.iter().map(|finding| &finding["judgement"]);
+    let proved: Vec<String> = judgements()
+        .filter_map(|judgement| judgement["causes"].as_array())
+        .flatten()
+        .map(|cause| cause["prevention"].to_string())
+        .collect();
+    let has_all = |cause: &String, words: &[String]| words.iter().all(|word| cause.contains(word.as_str()));
+    for words in &header.causes {
+        if !proved.iter().any(|cause| has_all(cause, words)) {
+            problems.push(format!("the cause {} was not proved", words.join(" ")));
+        }
+    }
+    for cause in &proved {
+        if !header.causes.iter().any(|words| has_all(cause, words)) {
+            problems.push(format!("another cause was proved: {cause}"));
+        }
+        if let Some(word) = header.not_causes.iter().find(|word| cause.contains(word.as_str())) {
+            problems.push(format!("{word} is named as a cause: {cause}"));
+        }
+    }
+    if header.has_repair && !judgements().any(|judgement| judgement["repair"].is_object()) {
+        problems.push("no repair was suggested".to_owned());
+    }
     problems
 }
 

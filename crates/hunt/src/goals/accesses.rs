@@ -4,12 +4,9 @@
 //! sequential schedule, then with random preemptions, the interleavings more often: a failure that needs a second preemption after the
 //! interleaving shows up in some of these attempts only. Goals that made the program fail are tried again and again, others now and then.
 
-use std::{cmp::Reverse, collections::HashSet};
+use std::collections::HashSet;
 
-use fissure_model::{
-    finding::Finding,
-    goal::{AccessGoal, Act, Goal, Shape},
-};
+use fissure_model::goal::{AccessGoal, Act, Goal, Shape};
 
 use super::{GoalSource, Judgement, Round, acquires::prefix_to};
 use crate::outcome::Outcome;
@@ -42,8 +39,6 @@ struct Known {
     tried: u64,
     /// Attempts in which the program failed as no reference run does.
     hits: u64,
-    /// Those of them that reached the goal.
-    met: u64,
     /// How many hits there were since the last miss.
     streak: u64,
     /// How many attempts followed the prefix of a run that failed, and how many of these failed again.
@@ -101,17 +96,6 @@ impl Known {
     }
 }
 
-/// The goal that makes a failure happen.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Cause {
-    /// The goal.
-    pub goal: AccessGoal,
-    /// How many runs reached it and failed.
-    pub reached: u64,
-    /// How many runs tried to reach it.
-    pub tried: u64,
-}
-
 impl GoalSource for AccessGoals {
     fn learn(&mut self, outcome: &Outcome, judgement: Judgement) {
         let is_bad = judgement.is_bad || judgement.shows_bug;
@@ -138,8 +122,6 @@ impl GoalSource for AccessGoals {
             known.prefixed += u64::from(goal.prefix.is_some());
             known.prefixed_hits += u64::from(goal.prefix.is_some() && is_bad);
             let last = goal.last().key();
-            let is_met = outcome.accounts().any(|run| run.reached.contains_key(&last));
-            known.met += u64::from(is_bad && is_met);
             known.streak = if is_bad { known.streak + 1 } else { 0 };
             let is_replayable = outcome.is_replayable();
             if is_bad && is_replayable && known.prefix.is_none() {
@@ -212,7 +194,6 @@ impl AccessGoals {
                 goal,
                 tried: 0,
                 hits: 0,
-                met: 0,
                 streak: 0,
                 prefixed: 0,
                 prefixed_hits: 0,
@@ -243,24 +224,9 @@ impl AccessGoals {
         (sequential().count() as u64, tried as u64)
     }
 
-    /// The cause of a finding: the goal that most of the runs with the finding had and reached, if hardly any attempt at it goes without
-    /// the failure.
-    pub(crate) fn cause(&self, finding: &Finding) -> Option<Cause> {
-        let is_shown = |known: &Known| {
-            let shown = finding.goals.iter().flatten().filter(
-                |goal| matches!(goal, Goal::Accesses(goal) if known.goal == AccessGoal { prefix: None, ..goal.clone() }),
-            );
-            shown.count()
-        };
-        let (_, best) = self
-            .known
-            .iter()
-            .filter(|known| known.met >= RELIABLE && 10 * known.met >= 8 * known.tried)
-            .map(|known| (is_shown(known), known))
-            .filter(|(shown, _)| *shown as u64 >= RELIABLE)
-            .rev()
-            .max_by_key(|(shown, known)| (Reverse(known.goal.shape().rank()), *shown))?;
-        Some(Cause { goal: best.goal.clone(), reached: best.met, tried: best.tried })
+    /// All goals, those with an otherwise sequential schedule first.
+    pub(crate) fn known_goals(&self) -> Vec<AccessGoal> {
+        self.known.iter().map(|known| known.goal.clone()).collect()
     }
 
     /// Whether an attempt made the program fail.
@@ -302,8 +268,6 @@ impl AccessGoals {
 
 #[cfg(test)]
 mod tests {
-    use fissure_model::finding::{Kind, Status};
-
     use super::*;
     use crate::testing::Sketch;
 
@@ -367,25 +331,6 @@ mod tests {
         // Among goals without a miss, the one that explains most.
         let sure = || (run(&[], Some(FIRST)), true);
         check(&[hit(&[]), hit(&[]), sure()], 1, false, &[FIRST]);
-    }
-
-    #[test]
-    fn the_goal_that_makes_the_program_fail_is_its_cause() {
-        let goal: Goal = FIRST.parse().unwrap();
-        let Goal::Accesses(accesses) = &goal else { panic!("{goal}") };
-        let mut goals = AccessGoals::default();
-        for _ in 0..2 {
-            let mut outcome = run(&[], Some(FIRST));
-            outcome.processes[0].run.as_mut().unwrap().reached.insert(accesses.last().key(), 1);
-            goals.learn(&outcome, judged(true));
-        }
-        let of_runs = vec![None, Some(goal.clone()), Some(goal.clone())];
-        let finding =
-            Finding { goals: of_runs, ..Finding::new(Kind::Failure, Status::Bug, "conductor", "A.m") };
-        let cause = Cause { goal: accesses.clone(), reached: 2, tried: 2 };
-        assert_eq!(goals.cause(&finding), Some(cause));
-        let other = Finding::new(Kind::Failure, Status::Bug, "conductor", "A.m");
-        assert_eq!(goals.cause(&other), None);
     }
 
     #[test]

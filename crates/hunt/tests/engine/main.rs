@@ -62,6 +62,7 @@ fn hunt_with(threads: &[&[Does]], fails: fn(&[(u32, usize)]) -> bool, strategy: 
         profiling_runs: 4,
         learns: true,
         until_bug: false,
+        seeks_causes: true,
         minimises: true,
         aims: Aims::FAILURES,
         only: Vec::new(),

@@ -3,7 +3,7 @@
 use fissure_classfile::SiteKind;
 use fissure_control::{
     RawFrame,
-    flags::{QUIET, goal_flags, site_text},
+    flags::{QUIET, site_text},
 };
 use fissure_model::ids::SiteId;
 use rustc_hash::FxHashMap;
@@ -142,7 +142,7 @@ fn site_of(agent: &Agent, raw: RawFrame) -> Option<SiteId> {
     } else if site_flags::is_quiet(&frame.class, agent.scope.is_jdk(&frame.class)) {
         QUIET
     } else {
-        goal_flags(&site_text(&frame.class, &frame.method, frame.line), None, "", agent.goal().as_deref())
+        agent.aim().flags(&site_text(&frame.class, &frame.method, frame.line), None, "")
     };
     let number = locked(&agent.code).sites.caller(SiteInfo {
         class: frame.class.as_str().into(),
@@ -152,6 +152,7 @@ fn site_of(agent: &Agent, raw: RawFrame) -> Option<SiteId> {
         loader: 0,
         target: Target::Unknown,
         is_element: false,
+        called: None,
         kind: SiteKind::Call,
     });
     agent.offsets.set_i32(number as usize, flags);

@@ -1,8 +1,8 @@
 //! The sites of the goal, for a JVM that executes runs with different goals: classes are rewritten once, and each run marks its own sites.
 
 use fissure_classfile::SiteKind;
-use fissure_control::flags::{GOAL, QUIET, goal_flags, site_text};
-use fissure_model::{event::AccessKind, goal::Goal};
+use fissure_control::flags::{Aim, GOAL, QUIET, site_text};
+use fissure_model::event::AccessKind;
 use rustc_hash::FxHashMap;
 
 use super::callers::LIBRARY_FRAME;
@@ -23,8 +23,8 @@ pub(super) struct GoalSites {
 }
 
 impl GoalSites {
-    /// Marks the sites of a goal, and no others.
-    pub(super) fn aim_at(&mut self, agent: &Agent, goal: Option<&Goal>) {
+    /// Marks the sites that have a role in the next run, and no others.
+    pub(super) fn aim_at(&mut self, agent: &Agent, aim: &Aim) {
         let code = locked(&agent.code);
         for site in self.marked.drain(..) {
             unmark(agent, site);
@@ -37,13 +37,13 @@ impl GoalSites {
             let text = site_text(&info.class, &info.method, info.line);
             self.by_text.entry(text).or_default().push(self.known);
         }
-        for text in goal.map_or_else(Vec::new, Goal::sites) {
+        for text in aim.sites() {
             for &site in self.by_text.get(text).map_or(&[][..], Vec::as_slice) {
                 let flags = agent.offsets.get_i32(site as usize);
                 let Some(info) = code.sites.get(site).filter(|info| may_be_marked(info, flags)) else {
                     continue;
                 };
-                let added = goal_flags(text, access(info), name(info), goal);
+                let added = aim.flags(text, access(info), name(info));
                 if added != 0 {
                     agent.offsets.set_i32(site as usize, flags | added);
                     self.marked.push(site);

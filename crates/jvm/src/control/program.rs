@@ -47,6 +47,10 @@ impl FrontEnd for Program<'_> {
                 line: site.line,
             },
             is_block: site.kind == SiteKind::Enter,
+            called: match &site.target {
+                Target::Method { name, .. } => Some(name.to_string()),
+                _ => site.called.as_deref().map(str::to_owned),
+            },
             variable: match &site.target {
                 Target::Field { class, name, .. } => {
                     Some(Variable { class: Some(class.replace('/', ".")), name: name.to_string() })

@@ -1,8 +1,8 @@
 //! The flags of a site of a class file for the conductor (see [`fissure_control::flags`]), and the JDK classes whose locks are relevant.
 
 use fissure_classfile::{AccessFlags, ArraySource, Site, SiteKind, SiteTarget};
-use fissure_control::flags::{BLOCK, LIBRARY, LIBRARY_BLOCK, QUIET, goal_flags, site_text};
-use fissure_model::{event::AccessKind, goal::Goal};
+use fissure_control::flags::{Aim, BLOCK, LIBRARY, LIBRARY_BLOCK, QUIET, site_text};
+use fissure_model::event::AccessKind;
 
 /// The flags of a site in the class of this name. `has_blocks` says whether blocks of a class outside of the application count if the
 /// application calls them.
@@ -12,7 +12,7 @@ pub(crate) fn flags(
     is_application: bool,
     is_jdk: bool,
     has_blocks: bool,
-    goal: Option<&Goal>,
+    aim: &Aim,
 ) -> i32 {
     let mut flags = 0;
     let begins_block = matches!(site.kind, SiteKind::Enter | SiteKind::EnterMethod | SiteKind::Block);
@@ -30,14 +30,14 @@ pub(crate) fn flags(
     if is_jdk {
         flags |= LIBRARY;
     }
-    if goal.is_some() {
+    if !aim.is_empty() {
         let text = site_text(class, site.method, site.line.map(u32::from));
         let access = match site.kind {
             SiteKind::Read => Some(AccessKind::Read),
             SiteKind::Write => Some(AccessKind::Write),
             _ => None,
         };
-        flags |= goal_flags(&text, access, name(&site.target), goal);
+        flags |= aim.flags(&text, access, name(&site.target));
     }
     flags
 }
@@ -46,7 +46,7 @@ pub(crate) fn flags(
 fn name<'a>(target: &SiteTarget<'a>) -> &'a str {
     match target {
         SiteTarget::Field { name, .. } => name,
-        SiteTarget::ArrayElement { source } | SiteTarget::Contents { source } => match source {
+        SiteTarget::ArrayElement { source } | SiteTarget::Contents { source, .. } => match source {
             ArraySource::Field { name, .. } => name,
             ArraySource::Local { name, .. } => name.unwrap_or_default(),
             ArraySource::Unknown => "",

@@ -111,6 +111,7 @@ impl Environment for ExploredClass<'_> {
             kind: site.kind,
             target: target(&site.target),
             is_element: matches!(site.target, SiteTarget::ArrayElement { .. }),
+            called: None,
         })
     }
 

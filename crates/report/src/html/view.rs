@@ -7,7 +7,7 @@ use fissure_model::{
 use serde::Serialize;
 
 use crate::{
-    Report, SourceFinder, excerpt,
+    Report, SourceFinder, causes, excerpt,
     html::{
         WIDEST,
         chart::{self, Chart},
@@ -31,6 +31,9 @@ pub(crate) struct FindingView {
     reason: Option<String>,
     /// The reason behind the headline.
     why: Option<String>,
+    /// How the cause was proved, and the suggested repair.
+    cause: Option<String>,
+    suggestion: Option<String>,
     headline: String,
     subject: String,
     short: String,
@@ -129,6 +132,8 @@ pub(crate) fn view(
             _ => None,
         },
         why: names::reason(finding).as_deref().map(words::clean),
+        cause: causes::proof(finding).as_deref().map(words::clean),
+        suggestion: causes::repair(finding).as_deref().map(words::clean),
         subject: words::clean(&names::subject(finding)),
         short: words::clean(names::short(&finding.subject)),
         search: words::clean(&format!("{headline} {} {} {}", sites.join(" "), finding.analysis, finding.id))

@@ -104,8 +104,8 @@ impl Baseline {
         self.known.is_empty()
     }
 
-    /// The ids of those findings that are known. Each entry covers one finding: the one with its id, or else the first one with
-    /// its fingerprint, in the order of lines and subjects.
+    /// The ids of those findings that are known. Each entry covers one finding: the one with its id, or the one with which a failure of this id
+    /// is told, or else the first one with its fingerprint, in the order of lines and subjects.
     pub(crate) fn known_of(&self, findings: &[&Finding]) -> BTreeSet<String> {
         let mut open: Vec<&Known> = self.known.iter().collect();
         let mut found = BTreeSet::new();
@@ -119,7 +119,8 @@ impl Baseline {
         };
         let mut rest: Vec<&Finding> = Vec::new();
         for &finding in findings {
-            if !take(finding, &|known| known.id == finding.id) {
+            let is_told = |known: &Known| finding.further.iter().any(|further| further.id == known.id);
+            if !take(finding, &|known| known.id == finding.id || is_told(known)) {
                 rest.push(finding);
             }
         }

@@ -56,7 +56,7 @@ pub(crate) fn site(role: &str, thread: &str, stack: Vec<Frame>, locks: &[(&str, 
 fn step(thread: usize, action: Action, object: &str, method: &str, line: u32) -> Step {
     let class = if method.contains("main") { "com.acme.text.Race" } else { "com.acme.text.Buffer" };
     let object = object.to_owned();
-    Step { thread, action, object, at: Some(frame(class, method, line)), role: None, folded: 0 }
+    Step { thread, action, object, called: None, at: Some(frame(class, method, line)), role: None, folded: 0 }
 }
 
 fn with_role(role: &str, step: Step) -> Step {
@@ -346,6 +346,7 @@ pub(crate) fn hostile() -> Finding {
         thread: 0,
         action: Action::Other,
         object: HOSTILE.to_owned(),
+        called: Some(HOSTILE.to_owned()),
         at: Some(at.clone()),
         role: Some(HOSTILE.to_owned()),
         folded: 0,

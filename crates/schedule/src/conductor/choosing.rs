@@ -33,6 +33,7 @@ impl Conductor {
                 self.admit_foreign_wakes();
             }
             self.collect_candidates(yielded >= YIELDS);
+            let has_waiting = self.hold_back();
             if self.is_finishing {
                 let next =
                     self.candidates.iter().find(|candidate| Some(candidate.thread) == current && !yields);
@@ -47,6 +48,9 @@ impl Conductor {
                     || self.admit_foreign_wakes()
                     || self.expected_event() == Expectation::Nothing && self.pass_time(false)
                 {
+                    continue;
+                }
+                if has_waiting && self.give_up_preventions() {
                     continue;
                 }
                 return Decision::Stuck;

@@ -15,7 +15,7 @@ use crate::{
 impl Conductor {
     pub(super) fn execute(&mut self, thread: ThreadId, operation: Operation) -> Decision {
         let state = self.thread(thread);
-        let role = std::mem::take(&mut state.role);
+        let (role, parts) = (std::mem::take(&mut state.role), std::mem::take(&mut state.parts));
         state.is_idle = false;
         (state.state, state.last_role) = (State::Running, role);
         // Quiet operations take no virtual time, because their number may differ from run to run.
@@ -90,6 +90,7 @@ impl Conductor {
             }
             Operation::Yield { .. } => {}
         }
+        self.note_parts(thread, &operation, parts);
         self.strategy.executed(thread, &operation, role);
         Decision::Run(thread)
     }

@@ -66,6 +66,7 @@ impl Conductor {
     pub fn exit_unit(&mut self, thread: ThreadId, site: SiteId) {
         let ended = self.thread(thread).units.exit(site);
         self.observe(|observer| observer.ended(thread, &ended));
+        self.end_parts(thread);
     }
 
     /// The methods in scope that a thread is in, the outermost first.

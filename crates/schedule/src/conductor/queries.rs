@@ -1,10 +1,13 @@
 //! Questions about an execution.
 
-use fissure_model::{ids::ThreadId, recording::Recording};
+use fissure_model::{
+    ids::{LockId, ThreadId},
+    recording::Recording,
+};
 
 use super::{Conductor, State, Thread};
 use crate::{
-    monitor::Lock,
+    monitor::{Lock, Notification},
     operation::Operation,
     pattern::Violation,
     strategy::Strategy,
@@ -66,6 +69,11 @@ impl Conductor {
     /// Takes the next violation that was executed.
     pub fn take_violation(&mut self) -> Option<Violation> {
         self.violations.pop_front()
+    }
+
+    /// The last notification in a monitor, if there was one.
+    pub fn last_notification(&self, lock: LockId) -> Option<&Notification> {
+        self.locks.get(lock.0 as usize)?.notified.as_ref()
     }
 
     /// The stopped threads and what each of them waits for.

@@ -2,7 +2,7 @@
 
 use fissure_model::{ids::ThreadId, recording::Recording};
 
-use super::{Conductor, State};
+use super::{Conductor, Parts, State};
 use crate::{
     operation::Operation,
     pattern::LockPattern,
@@ -25,6 +25,7 @@ impl Conductor {
             thread.attempts = None;
             thread.starter = None;
             thread.role = GoalRole::default();
+            thread.parts = Parts::default();
             thread.last_role = GoalRole::default();
             thread.acquire_role = AcquireRole::default();
             thread.is_idle = false;

@@ -6,7 +6,10 @@ use fissure_model::{
 };
 
 use super::{Conductor, SPINS, State};
-use crate::operation::{Nanos, Operation, Wake};
+use crate::{
+    monitor::Notification,
+    operation::{Nanos, Operation, Wake},
+};
 
 impl Conductor {
     /// The next operation of a thread is to wait for work, as idle workers of a pool do. Time does not advance to its time-out while other
@@ -44,7 +47,11 @@ impl Conductor {
         if count > 0 {
             self.record_release(thread, lock);
         }
-        self.lock(lock).waiters.push(thread);
+        if std::mem::take(&mut self.lock(lock).has_notification) {
+            self.thread(thread).wake.get_or_insert(Wake::Called);
+        } else {
+            self.lock(lock).waiters.push(thread);
+        }
         self.log(thread, Action::Wait, Some(lock), None, Some(site));
         Operation::Resume { lock, count, until, site }
     }
@@ -56,8 +63,12 @@ impl Conductor {
             self.log(thread, Action::Notify, Some(lock), None, Some(site));
         }
         let woken = match waiters.len() {
-            0 => return false,
-            _ if all => waiters.clone(),
+            0 => {
+                self.lock(lock).notified = Some(Notification { site, woken: Vec::new() });
+                self.lock(lock).has_notification = self.preventions.remembers_notifications;
+                return false;
+            }
+            _ if all || self.preventions.notifies_all => waiters.clone(),
             1 => waiters.clone(),
             _ => {
                 let index = self.strategy.notify(&waiters, &mut self.random);
@@ -67,6 +78,7 @@ impl Conductor {
                 vec![waiters[index]]
             }
         };
+        self.lock(lock).notified = Some(Notification { site, woken: woken.clone() });
         self.lock(lock).waiters = waiters.into_iter().filter(|waiter| !woken.contains(waiter)).collect();
         for waiter in woken {
             self.thread(waiter).wake.get_or_insert(Wake::Called);

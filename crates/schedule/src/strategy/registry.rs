@@ -162,6 +162,7 @@ mod tests {
             pause: 0,
             depth: 3,
             goal: None,
+            prevented: Vec::new(),
             schedule: None,
             is_patient: false,
             steps: 1,
