@@ -187,6 +187,7 @@ fn shadow_words_have_one_layout() {
             ("SHARED", State::Shared as i64),
             ("DONE", State::Done as i64),
             ("FOLLOWED", State::Followed as i64),
+            ("QUIET", natives::QUIET as i64),
             ("SET_SHIFT", shift(SITE_BITS)),
             ("OWNER_SHIFT", shift(SITE_BITS + SET_BITS)),
             ("STATE_SHIFT", shift(SITE_BITS + SET_BITS + OWNER_BITS)),

@@ -125,6 +125,7 @@ final class FissureThread extends FissureHeld {
         FissureThread self = Thread.currentThread().fissureState;
         if (self != null && !self.hasRun) {
             self.hasRun = true;
+            isConcurrent |= self.id > 0;
             FissureHook.countsThreads = FissureEngine.threadRuns();
         }
     }
@@ -527,10 +528,6 @@ final class FissureThread extends FissureHeld {
         last.isJudged = state >= FissureEngine.SHARED;
     }
 
-    private static long access(int set, int site, boolean write) {
-        return (long) set << 32 | (long) site << 1 | (write ? 1L : 0L);
-    }
-
     /** The shadow of an array. */
     FissureArrays.Shadow shadow(Object array) {
         FissureArrays.Shadow shadow = recent(array);
@@ -607,8 +604,18 @@ final class FissureThread extends FissureHeld {
         state.span = FissureEngine.spanOf(state.id);
         thread.fissureState = state;
         state.refresh(thread);
-        if (state.id > 0) {
+        if (state.id > 0 && !isOfJvm(thread)) {
             isConcurrent = true;
+        }
+    }
+
+    /** Whether a thread serves the JVM: it is in the outermost group. Such a thread counts once it runs methods of the program. */
+    private static boolean isOfJvm(Thread thread) {
+        try {
+            ThreadGroup group = thread.getThreadGroup();
+            return group == null || group.getParent() == null;
+        } catch (SecurityException denied) {
+            return false;
         }
     }
 

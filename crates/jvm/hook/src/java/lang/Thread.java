@@ -31,6 +31,8 @@ public class Thread implements Runnable {
 
     public final native boolean isDaemon();
 
+    public final native ThreadGroup getThreadGroup();
+
     /** Exists from Java 19 on. */
     public final native boolean isVirtual();
 
