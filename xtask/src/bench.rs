@@ -232,7 +232,8 @@ impl Bench {
         let mut command = self.command(kernel, mode, &["-Xshare:off"]);
         command.args([self.options.scale, self.options.threads].map(|number| number.to_string()));
         let text = run_and_read(&mut command)?;
-        parse_measure(&text, if self.options.cpu { "cpu_ns " } else { "elapsed_ns " }).with_context(|| format!("{} printed no measure: {text}", line(&command)))
+        parse_measure(&text, if self.options.cpu { "cpu_ns " } else { "elapsed_ns " })
+            .with_context(|| format!("{} printed no measure: {text}", line(&command)))
     }
 
     fn command(&self, class: &str, mode: Mode, java_options: &[&str]) -> Command {

@@ -412,8 +412,7 @@ fn fields_of_a_confined_object_are_written_with_their_words() {
         if let Some(at) = before.iter().position(|byte| *byte == 184) {
             before.splice(at..at + 3, op(184, called));
         }
-        let code =
-            [&[42][..], &op(183, constructor), &before, &[42, 3], &op(181, field), &[177]].concat();
+        let code = [&[42][..], &op(183, constructor), &before, &[42, 3], &op(181, field), &[177]].concat();
         class.method(0, "<init>", "()V", Some(&Body::new(&code)));
         let outcome = rewrite(&class, &everything(), &mut Recorder::new(Foreign::Ignore));
         let found = listing(&outcome.bytes, "<init>");

@@ -12,8 +12,8 @@ use crate::hooks;
 use crate::instruction::Instruction;
 use crate::instrument::{Instrumenter, Method};
 use crate::opcodes::{
-    ALOAD, ALOAD_0, ASTORE, DUP, DUP_X1, DUP_X2, DUP2, DUP2_X1, DUP2_X2, GETFIELD, GETSTATIC, LDC_W, POP, POP2,
-    PUTFIELD, PUTSTATIC, SWAP,
+    ALOAD, ALOAD_0, ASTORE, DUP, DUP_X1, DUP_X2, DUP2, DUP2_X1, DUP2_X2, GETFIELD, GETSTATIC, LDC_W, POP,
+    POP2, PUTFIELD, PUTSTATIC, SWAP,
 };
 use crate::sources::Source;
 use crate::spilling::{Spilled, clear};

@@ -9,7 +9,8 @@ use crate::descriptor::{parameters, slots};
 use crate::instruction::Instruction;
 use crate::instrument::Method;
 use crate::opcodes::{
-    AASTORE, ASTORE, INVOKEDYNAMIC, INVOKESPECIAL, INVOKESTATIC, INVOKEVIRTUAL, MONITORENTER, PUTFIELD, PUTSTATIC,
+    AASTORE, ASTORE, INVOKEDYNAMIC, INVOKESPECIAL, INVOKESTATIC, INVOKEVIRTUAL, MONITORENTER, PUTFIELD,
+    PUTSTATIC,
 };
 use crate::sources::Sources;
 

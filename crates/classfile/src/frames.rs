@@ -6,8 +6,8 @@ use crate::code::Instructions;
 use crate::descriptor::parameters;
 use crate::error::MethodError;
 use crate::frame_reader::{
-    DOUBLE, FULL, Frame, Frames, LONG, MALFORMED, OBJECT, SAME_EXTENDED, SAME_STACK_EXTENDED, Shape, TOP, Type,
-    Types, UNINITIALIZED, UNINITIALIZED_THIS,
+    DOUBLE, FULL, Frame, Frames, LONG, MALFORMED, OBJECT, SAME_EXTENDED, SAME_STACK_EXTENDED, Shape, TOP,
+    Type, Types, UNINITIALIZED, UNINITIALIZED_THIS,
 };
 use crate::hooks;
 use crate::layout::Layout;
@@ -47,7 +47,8 @@ impl KeptLocals {
         if self.count == 0 {
             return;
         }
-        let used: usize = locals.iter().map(|kind| if matches!(kind.tag, DOUBLE | LONG) { 2 } else { 1 }).sum();
+        let used: usize =
+            locals.iter().map(|kind| if matches!(kind.tag, DOUBLE | LONG) { 2 } else { 1 }).sum();
         let unused = usize::from(self.own).saturating_sub(used);
         locals.extend(std::iter::repeat_n(Type { tag: TOP, operand: 0 }, unused));
         let types = self.types.iter().cycle().take(usize::from(self.count));
@@ -242,12 +243,7 @@ impl<'o, 'm, 'a> Writer<'o, 'm, 'a> {
         self.full_as_given(position, &locals, stack)
     }
 
-    fn full_as_given(
-        &mut self,
-        position: usize,
-        locals: &[Type],
-        stack: &[Type],
-    ) -> Result<(), MethodError> {
+    fn full_as_given(&mut self, position: usize, locals: &[Type], stack: &[Type]) -> Result<(), MethodError> {
         let delta = self.advance(position)?;
         self.tag(FULL, delta);
         for types in [locals, stack] {

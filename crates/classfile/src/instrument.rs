@@ -25,8 +25,8 @@ use crate::plan::ProbePoint;
 use crate::probes::FittedProbe;
 use crate::redundancy::{Object, Reported, always_completes};
 use crate::script::AdvisedMethod;
-use crate::spilling::clear;
 use crate::sources::Sources;
+use crate::spilling::clear;
 use crate::structure::ClassFile;
 use crate::tables::Lines;
 
@@ -167,8 +167,7 @@ impl<'a> Instrumenter<'_, 'a> {
             }
             self.edits.finish(edit)?;
             if follows {
-                self.confinement =
-                    self.confinement.after(instruction, self.method, self.pool, self.sources);
+                self.confinement = self.confinement.after(instruction, self.method, self.pool, self.sources);
                 if let Some(slot) = self.sources.step(instruction, self.pool) {
                     self.reported.forget(slot);
                 }

@@ -2,8 +2,8 @@
 
 use crate::access::AccessFlags;
 use crate::additions::Additions;
-use crate::array_locals::ArrayLocals;
 use crate::annotations;
+use crate::array_locals::ArrayLocals;
 use crate::bytes::{put_u16, put_u32};
 use crate::code::{Code, Instructions};
 use crate::code_writer::{CodeWriter, with_length};

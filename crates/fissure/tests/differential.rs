@@ -17,7 +17,8 @@ const PROGRAMS: usize = 200;
 #[test]
 fn random_programs_have_the_races_that_the_reference_finds() {
     let folder = tempfile::tempdir().unwrap();
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../programs/differential/RandomAccesses.java");
+    let source =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../../programs/differential/RandomAccesses.java");
     let javac = Command::new("javac").arg("-g").arg("-d").arg(folder.path()).arg(source).output();
     let compiled = javac.expect("javac is not there; run `cargo xtask setup`");
     assert!(compiled.status.success(), "{}", String::from_utf8_lossy(&compiled.stderr));
@@ -45,7 +46,8 @@ fn random_programs_have_the_races_that_the_reference_finds() {
         })
         .collect();
     let text = String::from_utf8(output.stdout).unwrap();
-    let trace: String = text.lines().take_while(|line| !line.is_empty()).map(|line| format!("{line}\n")).collect();
+    let trace: String =
+        text.lines().take_while(|line| !line.is_empty()).map(|line| format!("{line}\n")).collect();
     let programs = reference::read_programs(&trace).expect("the events of the programs");
     assert_eq!(programs.len(), PROGRAMS);
     assert_eq!(found, reference::racing_objects(&programs));

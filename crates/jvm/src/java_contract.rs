@@ -213,7 +213,7 @@ fn tables_outside_of_the_heap_have_one_layout() {
         assert!(source.contains(&format!("{name} = constants[{index}]")), "{name}");
     }
     // Four counters of eight bytes for each thread.
-    assert!(source!("FissureThread").contains("FissureEngine.COUNTED_THREADS - 1) << 5)"));
+    assert!(source!("FissureRecent").contains("FissureEngine.COUNTED_THREADS - 1) << 5)"));
 }
 
 #[test]

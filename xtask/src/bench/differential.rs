@@ -44,11 +44,15 @@ pub(crate) fn run(options: &Options) -> Result<()> {
         let output = command.output().with_context(|| format!("cannot start {}", line(&command)))?;
         let text = String::from_utf8(output.stdout)?;
         let trace = text.split("\n\n").next().unwrap_or_default();
-        let programs = reference::read_programs(trace).context("the programs printed something unexpected")?;
+        let programs =
+            reference::read_programs(trace).context("the programs printed something unexpected")?;
         let expected = reference::racing_objects(&programs);
         let found = racing_objects(&serde_json::from_str(&fs::read_to_string(&json)?)?);
         if programs.len() != count as usize || found != expected {
-            bail!("programs {first} to {}: detect found {found:?}, the reference {expected:?}", first + count - 1);
+            bail!(
+                "programs {first} to {}: detect found {found:?}, the reference {expected:?}",
+                first + count - 1
+            );
         }
         for (field, objects) in found {
             *compared.entry(field).or_insert(0) += objects;

@@ -339,7 +339,7 @@ final class FissureArrays {
     }
 
     /** The shadow of an array, created if there is none. */
-    static Shadow find(FissureThread thread, Object array) {
+    static Shadow find(long counters, Object array) {
         FissureTable.Entry entry = TABLE.find(array);
         if (entry != null) {
             return (Shadow) entry;
@@ -362,7 +362,7 @@ final class FissureArrays {
                 }
                 TABLE.add(shadow);
                 entry = shadow;
-                FissureEngine.increment(thread.counters + 8L);
+                FissureEngine.increment(counters + 8L);
             }
             return (Shadow) entry;
         }
