@@ -13,11 +13,13 @@ use crate::{
 /// Compiled only so that the other classes can use the JDK's class with Fissure's additions; removed after compilation.
 const STAND_INS: [&str; 2] = ["java/lang/Thread.class", "java/lang/Thread$State.class"];
 
-/// Compiles the hook classes of the agent and the driver of `fissure object`, and records the hash of the sources.
+/// Compiles the hook classes of the agent, the driver of `fissure object` and the launcher of `fissure test`, and records the hash of the
+/// sources.
 pub(crate) fn run() -> Result<()> {
     let jdk = jdk::set_up()?;
     compile(&jdk, &root().join("crates/jvm/hook"), true)?;
-    compile(&jdk, &root().join("crates/fissure/object"), false)
+    compile(&jdk, &root().join("crates/fissure/object"), false)?;
+    compile(&jdk, &root().join("crates/fissure/launcher"), false)
 }
 
 /// Compiles `src` of a folder into its `classes`. If `patched`, the sources are compiled as part of `java.base`.

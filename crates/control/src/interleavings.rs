@@ -58,9 +58,12 @@ impl ControlledRun {
         is_write: bool,
         site: SiteId,
     ) {
-        if let Some(observer) = self.conductor.observer() {
-            let kind = if is_write { AccessKind::Write } else { AccessKind::Read };
-            observer.touched(thread, location.0, kind, site);
+        let Some(observer) = self.conductor.observer() else { return };
+        let kind = if is_write { AccessKind::Write } else { AccessKind::Read };
+        observer.touched(thread, location.0, kind, site);
+        // Calls of collections and atomics do not race, and neither do volatile fields.
+        if observer.wants_races() && self.points.field(location).is_some_and(|field| !field.is_volatile) {
+            observer.accessed(thread, location, kind, site);
         }
     }
 

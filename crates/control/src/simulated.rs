@@ -58,6 +58,7 @@ pub(crate) fn random(program: &Program<'_>, seed: u64) -> Control {
         strategy: StrategyName::new("random"),
         seed,
         pause: 0,
+        depth: 3,
         goal: None,
         schedule: None,
         is_patient: false,

@@ -11,7 +11,7 @@ use fissure_model::pointcut::{Pointcut, PointcutError};
 
 use crate::{
     detect::DetectArguments, hunt::HuntArguments, replay::ReplayArguments, reporting::ReportingArguments,
-    watch::WatchArguments,
+    test::TestArguments, watch::WatchArguments,
 };
 
 /// Finds data races and atomicity violations in unmodified JVM programs.
@@ -34,6 +34,8 @@ pub(crate) enum Command {
     Detect(DetectArguments),
     /// Run a command many times with its threads under control, and make atomicity violations happen.
     Hunt(HuntArguments),
+    /// Hunt in the tests of a Maven or Gradle project: JUnit 5, JUnit 4 and TestNG.
+    Test(Box<TestArguments>),
     /// Run a command under a monitor script that you wrote: advice on pointcuts.
     Watch(WatchArguments),
     /// Run one seed or one finding of a hunt again, and show how it happens.
@@ -120,7 +122,11 @@ pub(crate) struct ObjectArguments {
     #[arg(long, value_name = "ARGS", allow_hyphen_values = true)]
     pub(crate) constructor: Option<String>,
 
-    /// A TOML file with the same settings: core, methods, exclude, read-only, constructor.
+    /// A Java expression that makes an object, such as 'Caffeine.newBuilder().maximumSize(2).build()'.
+    #[arg(long, value_name = "EXPR", conflicts_with = "constructor")]
+    pub(crate) new: Option<String>,
+
+    /// A TOML file with the same settings: core, methods, exclude, read-only, constructor, new.
     #[arg(long, value_name = "FILE")]
     pub(crate) spec: Option<PathBuf>,
 
@@ -136,9 +142,17 @@ pub(crate) struct ObjectArguments {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=6))]
     pub(crate) values: Option<u8>,
 
-    /// How long to search for each method: 500ms, 5s, 2m.
+    /// How long to search for each method at most: 500ms, 5s, 2m.
     #[arg(long, value_name = "TIME", default_value = "5s", value_parser = duration)]
     pub(crate) budget: Duration,
+
+    /// How long to search for all methods together; 30s, or --budget if that is longer.
+    #[arg(long, value_name = "TIME", value_parser = duration)]
+    pub(crate) total_budget: Option<Duration>,
+
+    /// Which harnesses are tried: pairs of concurrent calls of any methods first, then the paper's; or the paper's only.
+    #[arg(long, value_name = "WHICH", default_value = "pairs")]
+    pub(crate) enumeration: EnumerationName,
 
     /// Execute this harness only, as in '[put(0,0)], [size()]'.
     #[arg(long, value_name = "HARNESS")]
@@ -167,6 +181,15 @@ pub(crate) struct ObjectArguments {
 
     #[command(flatten)]
     pub(crate) reporting: ReportingArguments,
+}
+
+/// Which harnesses are tried.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum EnumerationName {
+    /// Pairs of concurrent calls first, then those of the paper.
+    Pairs,
+    /// Those of the paper: at most one call of the method under test, the others of core methods.
+    Paper,
 }
 
 /// How harnesses are executed.
@@ -212,6 +235,10 @@ pub(crate) enum FailOn {
     Ordered,
     /// Only findings that a run made happen.
     Confirmed,
+    /// Only findings that a run made happen, and of races and atomic-set violations only those that made the program fail: many of them
+    /// are intended.
+    #[value(skip)]
+    ConfirmedOrFailed,
     /// Only findings that made the program fail.
     Bug,
     /// No finding: the exit code is 0 whatever is found.

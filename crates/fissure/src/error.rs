@@ -2,7 +2,7 @@
 
 use std::{io, path::PathBuf};
 
-use crate::{locality::LocalityError, object::ObjectError};
+use crate::{locality::LocalityError, object::ObjectError, test::TestError};
 
 /// Why Fissure could not execute the command.
 #[derive(Debug, thiserror::Error)]
@@ -163,6 +163,14 @@ pub(crate) enum Error {
     /// A class cannot be tested.
     #[error(transparent)]
     Object(#[from] ObjectError),
+
+    /// Tests cannot be hunted in.
+    #[error(transparent)]
+    Test(Box<TestError>),
+
+    /// A debugger for a program that is not started by `java` itself.
+    #[error("--debug needs the command `java` itself: name it, or repeat a finding of `fissure test`")]
+    NoDebugger,
 
     /// Standard output cannot be written.
     #[error("cannot write to standard output: {0}")]

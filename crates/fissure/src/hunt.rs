@@ -5,6 +5,7 @@
 //! [`pool`]), and its result as a report ([`summary`]).
 
 mod cause;
+mod course;
 mod equality;
 mod options;
 mod pool;
@@ -32,11 +33,14 @@ use fissure_model::{
 };
 use fissure_report::{Exit, Report};
 
-use options::IsolationName;
-pub(crate) use options::{HuntArguments, ScheduleArguments, config_of};
-use pool::Manner;
-pub(crate) use run::{Print, Program};
+pub(crate) use course::{Course, Hunted};
+pub(crate) use options::{HuntArguments, IsolationName, ScheduleArguments, config_of};
+pub(crate) use pool::Manner;
+pub(crate) use run::{Finished, Iterated, Print, Program};
 pub(crate) use run_notes::count;
+pub(crate) use summary::Summary;
+pub(crate) use warm::WarmJvms;
+pub(crate) use worker::{Answered, Worker};
 
 use crate::{
     agent,
@@ -52,17 +56,14 @@ use crate::{
     signals::{self, Interruption},
     verdict::{self, Code, Needs, WatchedProgram},
 };
-use run::Finished;
-use summary::Summary;
 
 /// The time of a hunt for which neither a time nor a number of runs is given.
 const BUDGET: Duration = Duration::from_secs(20);
 /// No hunt makes so many runs in its time.
 const MOST_RUNS_IN_TIME: u64 = 1 << 40;
 
-/// The note that runs did not go on at the same time.
-const ONE_AT_A_TIME: &str = "runs were executed one at a time, because a failure did not show again when its run was repeated alone: runs \
-                             at the same time seem to disturb each other, by a port or a file";
+/// The note about a command that runs tests.
+const TESTS: &str = "`fissure test` hunts in the tests of a Maven or Gradle project one by one, in warm JVMs, and is much faster";
 
 /// Carries the command out. An error means that the command line was bad and nothing was run.
 pub(crate) fn run(options: &HuntArguments) -> Result<Code, Error> {
@@ -81,7 +82,7 @@ pub(crate) fn run(options: &HuntArguments) -> Result<Code, Error> {
     if shard.runs(runs) == 0 {
         return Err(Error::EmptyShard { shard: shard.to_string(), runs });
     }
-    let reporting = Reporting::prepare_for_hunt(&options.reporting)?;
+    let reporting = Reporting::prepare_for_hunt(&options.reporting, options.asks_for_violations())?;
     let sets = Config::load(options.reporting.config.as_deref())?.atomic_sets;
     let scope = reporting.scope(&options.scheduling.scope);
     let settings = settings(options, sets, shard);
@@ -102,6 +103,8 @@ fn settings(options: &HuntArguments, sets: SetRules, shard: Shard) -> HuntSettin
         learns: options.learn == YesNo::Yes,
         until_bug: options.until_bug,
         minimises: !options.no_minimise,
+        aims: options.aims(),
+        only: options.kinds(),
         run: options.scheduling.run_settings(sets),
     }
 }
@@ -111,6 +114,7 @@ fn hunt(options: &HuntArguments, scope: &[Pointcut], settings: &HuntSettings) ->
     let folder = run_folder::create()?;
     let program = Program {
         command: &options.command,
+        directory: None,
         scope,
         atomic: &options.scheduling.atomic,
         time_limit: options.scheduling.time_limit(),
@@ -120,44 +124,53 @@ fn hunt(options: &HuntArguments, scope: &[Pointcut], settings: &HuntSettings) ->
             false => None,
         },
         folder: folder.path(),
+        iterated: Iterated::default(),
+        is_debugged: false,
     };
-    let processors = || thread::available_parallelism().map_or(1, usize::from);
-    let jobs = options.jobs.map_or_else(processors, |jobs| jobs as usize);
-    let manner = Manner { jobs, is_backwards: options.backwards };
     let _interruption = Interruption::install();
-    let mut clock = Clock::start(options.budget.or(options.runs.is_none().then_some(BUDGET)));
-    let mut notices = Vec::new();
-    let mut repeated = None;
-    if options.isolation != IsolationName::Jvm {
-        let progress = progress(settings, clock);
-        match warm::hunt(settings, &program, options.isolation.into(), manner, clock, progress)? {
-            Ok(result) => repeated = Some(result),
-            Err(reason) => notices.push(format!("every run had its own JVM: {reason}")),
-        }
-    }
-    let (result, executed) = match repeated {
-        Some(result) => result,
-        None => {
-            clock.begin_again();
-            let hunted = hunt_in_processes(settings, &program, manner, clock)?;
-            match manner.jobs > 1 && !verified::show_again(&program, settings, &hunted.0)? {
-                false => hunted,
-                true => {
-                    notices.push(ONE_AT_A_TIME.to_owned());
-                    clock.begin_again();
-                    hunt_in_processes(settings, &program, Manner { jobs: 1, ..manner }, clock)?
-                }
-            }
-        }
+    let clock = Clock::start(options.budget.or(options.runs.is_none().then_some(BUDGET)));
+    let manner = Manner { jobs: jobs(options.jobs), is_backwards: options.backwards };
+    let course = Course {
+        settings,
+        program: &program,
+        isolation: options.isolation.into(),
+        manner,
+        clock,
+        progress: &|clock| progress(settings, clock),
     };
+    let Hunted { result, executed, notices, has_unrepeated } = course.hunt(&mut WarmJvms::default())?;
     if result.problem.is_some() {
         output::pass_on(&executed.first_output.unwrap_or_default());
     }
-    let is_interrupted = signals::interrupted();
-    let mut report = Summary { options, settings, scope, is_interrupted }.report(result);
+    let summary = Summary {
+        command: &options.command,
+        scheduling: &options.scheduling,
+        config: options.reporting.config.as_deref(),
+        settings,
+        scope,
+        is_interrupted: signals::interrupted(),
+        has_unrepeated,
+        counts_violations: options.reporting.fail_on.is_some() || options.asks_for_violations(),
+    };
+    let runs_tests = result.processes.iter().any(|jvm| process::is_of_build_tool(&jvm.command));
+    let mut report = summary.report(result);
     report.notices.extend(notices);
+    report.notices.extend(runs_tests.then(|| TESTS.to_owned()));
     report.digest = Some(executed.digest);
     Ok(report)
+}
+
+/// Notes about the runs of a hunt that are not about its findings.
+pub(crate) fn run_notices(result: &HuntResult, scheduling: &ScheduleArguments) -> Vec<String> {
+    let mut notices = run_notes::reference_notices(&result.references);
+    notices.extend(run_notes::notices(&result.facts, (scheduling.time_limit, scheduling.steps)));
+    notices
+}
+
+/// How many runs go on at the same time.
+pub(crate) fn jobs(wanted: Option<u32>) -> usize {
+    let processors = || thread::available_parallelism().map_or(1, usize::from);
+    wanted.map_or_else(processors, |jobs| jobs as usize)
 }
 
 /// Hunts in new JVMs.
@@ -166,8 +179,8 @@ fn hunt_in_processes(
     program: &Program<'_>,
     manner: Manner,
     clock: Clock,
+    progress: Progress,
 ) -> Result<(HuntResult, Executed), Error> {
-    let progress = progress(settings, clock);
     let mut processes = Processes { program, manner, clock, progress, executed: Executed::default() };
     let result = fissure_hunt::hunt(settings, &mut processes);
     processes.progress.clear();
@@ -186,14 +199,14 @@ fn progress(settings: &HuntSettings, clock: Clock) -> Progress {
 
 /// The time of a hunt.
 #[derive(Debug, Clone, Copy)]
-struct Clock {
+pub(crate) struct Clock {
     begun: Instant,
     /// `None` if there is no limit.
     budget: Option<Duration>,
 }
 
 impl Clock {
-    fn start(budget: Option<Duration>) -> Self {
+    pub(crate) fn start(budget: Option<Duration>) -> Self {
         Clock { begun: Instant::now(), budget }
     }
 
@@ -202,6 +215,11 @@ impl Clock {
         let elapsed = self.begun.elapsed();
         let budget = self.budget.map(|budget| budget.saturating_sub(elapsed).max(budget / 2));
         *self = Clock::start(budget);
+    }
+
+    /// The whole time; `None` if there is no limit.
+    pub(crate) fn budget(&self) -> Option<Duration> {
+        self.budget
     }
 
     /// The share of the time that is spent.
@@ -221,11 +239,11 @@ struct Processes<'a> {
 
 /// What is kept of all runs of a hunt, beside their outcomes.
 #[derive(Debug, Default)]
-struct Executed {
+pub(crate) struct Executed {
     /// The output of the first run.
-    first_output: Option<Vec<u8>>,
+    pub(crate) first_output: Option<Vec<u8>>,
     /// A digest of the schedules and exit codes so far.
-    digest: String,
+    pub(crate) digest: String,
 }
 
 impl Executed {

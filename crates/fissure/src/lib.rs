@@ -4,7 +4,7 @@
 //! makes a folder for the run and starts the program (`run_folder`, `launch`, `supervise`, `signals`), `collect` reads the agent's records, `verdict` decides
 //! whether the run saw enough for a result, and `reporting` judges, shows and writes the findings (`config`, `output`). `report` does the
 //! last of these for the reports of earlier runs. `hunt` runs a program many times with its threads under control, and `replay` repeats
-//! one of these runs.
+//! one of these runs. `test` hunts in the tests of a project.
 //!
 //! Exit codes: 0 nothing found, 1 findings that count, 2 usage or tool error, which includes every run that
 //! could not see anything.
@@ -38,6 +38,7 @@ mod run_folder;
 mod signals;
 mod sources;
 mod supervise;
+mod test;
 mod verdict;
 mod watch;
 
@@ -58,6 +59,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     let result = log::switch_on(log).and_then(|()| match command {
         Command::Detect(options) => detect::run(&options),
         Command::Hunt(options) => hunt::run(&options),
+        Command::Test(options) => test::run(&options),
         Command::Watch(options) => watch::run(&options),
         Command::Replay(options) => replay::run(&options),
         Command::Report(options) => report::run(&options),

@@ -36,6 +36,24 @@ impl Progress {
         progress
     }
 
+    /// The progress of a number of tests that are executed once.
+    pub(crate) fn of_tests(all: u64) -> Self {
+        let style = style("fissure: {pos} of {len} tests executed once");
+        Progress::start(ProgressBar::new(all), style)
+    }
+
+    /// The progress of the hunt in one of several tests, of at most this length.
+    pub(crate) fn of_test(test: &str, budget: Option<Duration>) -> Self {
+        let rate = |state: &ProgressState, out: &mut dyn Write| write_rate(out, state.per_sec(), "schedules");
+        let left = move |state: &ProgressState, out: &mut dyn Write| match budget {
+            Some(budget) => write_left(out, "at most", budget.saturating_sub(state.elapsed())),
+            None => Ok(()),
+        };
+        let style = style("fissure: {prefix}: {human_pos} schedules{rate}{left}").with_key("rate", Key(rate));
+        let bar = ProgressBar::no_length().with_prefix(test.to_owned());
+        Progress::start(bar, style.with_key("left", Key(left)))
+    }
+
     /// The progress of a search of at most this length, with rate and remaining time.
     pub(crate) fn of_search(name: &str, budget: Duration) -> Self {
         let rate =
@@ -71,6 +89,11 @@ impl Progress {
     pub(crate) fn show_search(&self, harnesses: u64, executions: u64) {
         self.bar.set_message(format!("{harnesses} harnesses"));
         self.bar.set_position(executions);
+    }
+
+    /// Prints a line above, if the line is shown.
+    pub(crate) fn tell(&self, line: &str) {
+        self.bar.println(line);
     }
 
     /// Shows a task's present part.

@@ -5,6 +5,7 @@ use std::{
     fs,
     os::unix::ffi::OsStrExt,
     path::{Path, PathBuf},
+    time::Duration,
 };
 
 use clap::Args;
@@ -18,7 +19,7 @@ use fissure_model::{
     recording::Recording,
     settings::Control,
 };
-use fissure_report::Report;
+use fissure_report::{Report, tested::TestReport};
 use fissure_schedule::strategy::{REPLAY, registry};
 use serde_json::Value;
 
@@ -26,18 +27,20 @@ use crate::{
     agent,
     config::Config,
     error::Error,
-    hunt::{self, Print, Program, ScheduleArguments, config_of},
-    locality,
-    output::Stream,
+    hunt::{self, Iterated, Print, Program, ScheduleArguments, config_of},
+    launch, locality,
+    output::{self, Stream},
     reporting::{Reporting, ReportingArguments},
     run_folder,
     signals::{self, Interruption},
+    test,
     verdict::Code,
 };
 
 #[derive(Debug, Args)]
 #[command(override_usage = "fissure replay [OPTIONS] --seed S -- COMMAND [ARGS]...
-       fissure replay [OPTIONS] FINDINGS.json[#ID] -- COMMAND [ARGS]...")]
+       fissure replay [OPTIONS] FINDINGS.json[#ID] -- COMMAND [ARGS]...
+       fissure replay [OPTIONS] TESTS.json[#ID]")]
 #[command(after_help = "Examples:
   fissure replay findings.json#5d41402abc4b2a76 -- java -cp classes com.acme.Main
   fissure replay --seed 4 -- java -cp classes com.acme.Main
@@ -64,13 +67,17 @@ pub(crate) struct ReplayArguments {
     #[arg(long, conflicts_with = "findings")]
     pub(crate) patient: bool,
 
+    /// Open a port for a debugger, and wait until one attaches (JDWP). COMMAND must be `java` itself. There is no time limit then.
+    #[arg(long, value_name = "PORT")]
+    pub(crate) debug: Option<u16>,
+
     #[command(flatten)]
     pub(crate) scheduling: ScheduleArguments,
 
     #[command(flatten)]
     pub(crate) reporting: ReportingArguments,
 
-    /// The command that starts the program, with its arguments, the same as for the hunt.
+    /// The command that starts the program, with its arguments, the same as for the hunt. A report of `fissure test` has it.
     #[arg(last = true, value_name = "COMMAND")]
     pub(crate) command: Vec<OsString>,
 }
@@ -87,15 +94,28 @@ struct Subject {
     scheduling: ScheduleArguments,
     /// The file with the configuration, if it was named.
     config: Option<PathBuf>,
+    /// The command to run.
+    program: Vec<OsString>,
+    /// Its working directory, if it is not Fissure's.
+    directory: Option<PathBuf>,
 }
 
 /// Carries the command out. An error means that the command line was bad and nothing was run.
 pub(crate) fn run(options: &ReplayArguments) -> Result<Code, Error> {
-    if options.command.first().is_none_or(|program| program.is_empty()) {
+    let mut reporting = Reporting::prepare_for_hunt(&options.reporting, true)?;
+    let mut subject = subject(options)?;
+    let Some(program) = subject.program.first().filter(|program| !program.is_empty()) else {
         return Err(Error::NoCommand);
+    };
+    if let Some(port) = options.debug {
+        if !launch::is_java(program) {
+            return Err(Error::NoDebugger);
+        }
+        let option = format!("-agentlib:jdwp=transport=dt_socket,server=y,suspend=y,address={port}");
+        subject.program.insert(1, option.into());
+        output::remark(&format!("attach a debugger to port {port}; the program waits for it"));
     }
-    let reporting = Reporting::prepare_for_hunt(&options.reporting)?;
-    let subject = subject(options)?;
+    reporting.add_sources(subject.directory.iter().flat_map(|directory| test::sources_of(directory)));
     let (report, code) = replay(options, &reporting.scope(&subject.scheduling.scope), &subject)
         .unwrap_or_else(|error| {
             (Report { problem: Some(error.to_string()), ..Report::default() }, Code::Error)
@@ -119,9 +139,18 @@ fn subject(options: &ReplayArguments) -> Result<Subject, Error> {
         control.is_patient = options.patient;
         let config = config.map(Path::to_owned);
         let scheduling = options.scheduling.clone();
-        return Ok(Subject { control, finding: None, command: Vec::new(), scheduling, config });
+        let program = options.command.clone();
+        return Ok(Subject {
+            control,
+            finding: None,
+            command: Vec::new(),
+            scheduling,
+            config,
+            program,
+            directory: None,
+        });
     };
-    let Recorded { finding, command, words } = read_finding(named)?;
+    let Recorded { finding, command, words, test } = read_finding(named)?;
     let config = config.map(Path::to_owned).or_else(|| config_of(&words));
     let scheduling = options.scheduling.with_defaults(&words);
     let scheduling = scheduling
@@ -146,7 +175,11 @@ fn subject(options: &ReplayArguments) -> Result<Subject, Error> {
     } else {
         control.is_patient = finding.patient_seeds.contains(&control.seed);
     }
-    Ok(Subject { control, finding: Some(finding), command, scheduling, config })
+    let (program, directory) = match test.filter(|_| options.command.is_empty()) {
+        Some(test) => (test.command.into_iter().map(OsString::from).collect(), Some(test.directory.into())),
+        None => (options.command.clone(), None),
+    };
+    Ok(Subject { control, finding: Some(finding), command, scheduling, config, program, directory })
 }
 
 /// A finding of a report.
@@ -157,6 +190,8 @@ struct Recorded {
     command: Vec<String>,
     /// The options of its hunt.
     words: Vec<String>,
+    /// The test that shows it, if it is a test.
+    test: Option<TestReport>,
 }
 
 /// Reads `FILE` or `FILE#ID`; the name of a file may contain `#`.
@@ -179,6 +214,9 @@ fn read_finding(named: &OsStr) -> Result<Recorded, Error> {
         listed.map_err(|error| unreadable(format!("{key}: {error}")))
     };
     let (command, words) = (list("command")?, list("options")?);
+    let tests = document.get_mut("tests").map(Value::take);
+    let tests = tests.map_or(Ok(Vec::new()), serde_json::from_value::<Vec<TestReport>>);
+    let tests = tests.map_err(|error| unreadable(format!("tests: {error}")))?;
     let listed = document.get_mut("findings").map(Value::take);
     let listed = listed.ok_or_else(|| unreadable("it is no report that --json wrote".to_owned()))?;
     let findings: Vec<Finding> =
@@ -188,7 +226,8 @@ fn read_finding(named: &OsStr) -> Result<Recorded, Error> {
         id: id.unwrap_or_default(),
         known,
     })?;
-    Ok(Recorded { finding, command, words })
+    let test = tests.into_iter().find(|test| test.findings.contains(&finding.id));
+    Ok(Recorded { finding, command, words, test })
 }
 
 /// The finding with that id, or the most certain one, among those with a seed; otherwise the error lists the ids.
@@ -213,16 +252,19 @@ fn replay(options: &ReplayArguments, scope: &[Pointcut], subject: &Subject) -> R
     agent::check_platform()?;
     let folder = run_folder::create()?;
     let program = Program {
-        command: &options.command,
+        command: &subject.program,
+        directory: subject.directory.as_deref(),
         scope,
         atomic: &subject.scheduling.atomic,
-        time_limit: subject.scheduling.time_limit(),
+        time_limit: if options.debug.is_some() { Duration::MAX } else { subject.scheduling.time_limit() },
         agent: agent::locate(folder.path())?,
         locality: match subject.scheduling.is_static {
-            true => Some(locality::prepare(&options.command, folder.path())?),
+            true => Some(locality::prepare(&subject.program, folder.path())?),
             false => None,
         },
         folder: folder.path(),
+        iterated: Iterated::default(),
+        is_debugged: options.debug.is_some(),
     };
     let outcome = {
         let _interruption = Interruption::install();
@@ -232,7 +274,7 @@ fn replay(options: &ReplayArguments, scope: &[Pointcut], subject: &Subject) -> R
     let has_shown = !findings.is_empty();
     let is_broken = outcome.internal_errors().next().is_some();
     let problem = if has_shown && !is_broken { None } else { problem(&program, &outcome, options) };
-    let problem = problem.or_else(|| unlike_the_recording(&outcome, subject, options, has_shown));
+    let problem = problem.or_else(|| unlike_the_recording(&outcome, subject, has_shown));
     let code = match (&problem, has_shown) {
         (Some(_), _) => Code::Error,
         (None, true) => Code::Findings,
@@ -240,7 +282,7 @@ fn replay(options: &ReplayArguments, scope: &[Pointcut], subject: &Subject) -> R
     };
     let strategy = subject.scheduling.strategy()?;
     let report = Report {
-        command: hunt::words(&options.command),
+        command: hunt::words(&subject.program),
         options: subject.scheduling.words(&[strategy], subject.config.as_deref()),
         runs: 1,
         exits: outcome.own_exit().map(|exit| (exit, 1)).into_iter().collect(),
@@ -249,6 +291,10 @@ fn replay(options: &ReplayArguments, scope: &[Pointcut], subject: &Subject) -> R
         problem,
         internal_errors: outcome.internal_errors().cloned().collect(),
         notices: notices(&outcome, subject, has_shown),
+        repeats_by: match &subject.directory {
+            Some(_) => test::repeat_command(options.findings.as_deref()),
+            None => String::new(),
+        },
         findings,
         ..Report::default()
     };
@@ -332,19 +378,14 @@ fn problem(program: &Program<'_>, outcome: &Outcome, options: &ReplayArguments) 
 }
 
 /// Why this is not the run that was recorded, if it is another.
-fn unlike_the_recording(
-    outcome: &Outcome,
-    subject: &Subject,
-    options: &ReplayArguments,
-    has_shown: bool,
-) -> Option<String> {
+fn unlike_the_recording(outcome: &Outcome, subject: &Subject, has_shown: bool) -> Option<String> {
     let schedule = subject.control.schedule.as_ref()?;
     if let Some(departure) = departures(outcome, schedule).next() {
         return Some(format!(
             "the run departed from its recording: {departure}. Repeat the hunt's own command, and hunt again if the program has changed"
         ));
     }
-    let is_other_command = !subject.command.is_empty() && subject.command != hunt::words(&options.command);
+    let is_other_command = !subject.command.is_empty() && subject.command != hunt::words(&subject.program);
     (is_other_command && !has_shown)
         .then(|| format!("the report is about another command: {}", subject.command.join(" ")))
 }

@@ -31,7 +31,7 @@ use crate::{
 };
 
 /// The options about reports, the same for every command.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Reports")]
 pub(crate) struct ReportingArguments {
     /// A folder with source files, to show the lines. May be repeated; usual places are searched anyway.
@@ -63,7 +63,7 @@ pub(crate) struct ReportingArguments {
     pub(crate) config: Option<PathBuf>,
 
     /// Which findings make the exit code 1: warnings, also those that thread start or join ordered, only confirmed ones (the
-    /// default for a hunt), only bugs, or none.
+    /// default for a hunt, without races and atomic-set violations that nobody asked for and that caused no failure), only bugs, or none.
     #[arg(long, value_name = "WHAT")]
     pub(crate) fail_on: Option<FailOn>,
 
@@ -97,9 +97,11 @@ impl Reporting {
         Self::prepare_with(arguments, arguments.baseline.is_some())
     }
 
-    /// The same, where only confirmed findings count by default.
-    pub(crate) fn prepare_for_hunt(arguments: &ReportingArguments) -> Result<Self, Error> {
-        let fail_on = arguments.fail_on.unwrap_or(FailOn::Confirmed);
+    /// The same, where only confirmed findings count by default; races and atomic-set violations that caused no failure count only if
+    /// the user `asks` for them.
+    pub(crate) fn prepare_for_hunt(arguments: &ReportingArguments, asks: bool) -> Result<Self, Error> {
+        let default = if asks { FailOn::Confirmed } else { FailOn::ConfirmedOrFailed };
+        let fail_on = arguments.fail_on.unwrap_or(default);
         Ok(Reporting { fail_on, ..Self::prepare(arguments)? })
     }
 
@@ -135,6 +137,11 @@ impl Reporting {
             junit: file("--junit", &arguments.junit)?,
             config,
         })
+    }
+
+    /// Searches these folders too for source files.
+    pub(crate) fn add_sources(&mut self, folders: impl IntoIterator<Item = PathBuf>) {
+        self.source_folders.extend(folders);
     }
 
     /// Judges the findings by baseline and suppressions, shows the report, writes the files, and gives the exit code.

@@ -103,6 +103,14 @@ pub(crate) fn interrupted() -> bool {
     INTERRUPTED.load(Ordering::SeqCst)
 }
 
+/// Does something that only another signal interrupts. It is told whether a signal has come before.
+pub(crate) fn despite_interruption<T>(work: impl FnOnce(bool) -> T) -> T {
+    let is_interrupted = INTERRUPTED.swap(false, Ordering::SeqCst);
+    let result = work(is_interrupted);
+    INTERRUPTED.fetch_or(is_interrupted, Ordering::SeqCst);
+    result
+}
+
 /// Sends a signal to a process. The caller knows that the id still belongs to the process that it means; it may have ended meanwhile.
 pub(crate) fn send(process: Pid, signal: Signal) {
     let _ = rustix::process::kill_process(process, signal);

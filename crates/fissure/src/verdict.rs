@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use fissure_model::{
     coverage::{Coverage, Origin, OriginKind},
-    finding::{Finding, Status},
+    finding::{Finding, Kind, Status},
     pointcut::Pointcut,
     record::Refusal,
 };
@@ -312,6 +312,10 @@ pub(crate) fn counts(finding: &Finding, fail_on: FailOn) -> bool {
         FailOn::Warning => !finding.ordered,
         FailOn::Ordered => true,
         FailOn::Confirmed => finding.status >= Status::Confirmed,
+        FailOn::ConfirmedOrFailed => {
+            let is_common = matches!(finding.kind, Kind::DataRace | Kind::AtomicSetViolation);
+            finding.status >= if is_common { Status::Bug } else { Status::Confirmed }
+        }
         FailOn::Bug => finding.status >= Status::Bug,
         FailOn::Never => false,
     }
@@ -483,5 +487,11 @@ mod tests {
         let proven = Finding { status: Status::Confirmed, ..finding("a", 1, false) };
         assert!(counts(&proven, FailOn::Warning) && counts(&proven, FailOn::Confirmed));
         assert!(!counts(&proven, FailOn::Bug));
+        let violation = Finding { kind: Kind::AtomicSetViolation, ..proven.clone() };
+        assert!(!counts(&violation, FailOn::ConfirmedOrFailed));
+        let violation = Finding { status: Status::Bug, ..violation };
+        assert!(counts(&violation, FailOn::ConfirmedOrFailed));
+        let violation = Finding { kind: Kind::AtomicityViolation, status: Status::Confirmed, ..violation };
+        assert!(counts(&violation, FailOn::ConfirmedOrFailed));
     }
 }

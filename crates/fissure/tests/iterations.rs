@@ -244,6 +244,36 @@ fn runs_that_need_a_port_do_not_disturb_each_other() {
     assert!(text.contains("the program ended with exit code 0 (8 times)"), "{text}");
 }
 
+/// A failure that depends on a file, and not on the schedule, does not show again. It is no bug, and the hunt is not clean.
+#[test]
+fn a_failure_that_does_not_show_again_is_only_a_warning() {
+    let folder = tempfile::tempdir().unwrap();
+    let source = format!(
+        "import java.nio.file.*;
+        public class Moody {{
+            public static void main(String[] arguments) throws Exception {{
+                Path file = Path.of(\"{}\");
+                Files.write(file, new byte[1], StandardOpenOption.CREATE, StandardOpenOption.APPEND);
+                long runs = Files.size(file);
+                Thread thread = new Thread(() -> {{
+                    synchronized (Moody.class) {{
+                        if (runs == 7) {{
+                            throw new IllegalStateException(\"moody\");
+                        }}
+                    }}
+                }});
+                thread.start();
+                thread.join();
+            }}
+        }}",
+        folder.path().join("runs").display()
+    );
+    let (code, text) = hunt("Moody", &source, &["--isolation", "jvm"]);
+    assert_eq!(code, Some(2), "{text}");
+    let note = "1 finding did not show again when its runs were repeated alone, so it is only a warning";
+    assert!(text.contains("warning[failure]") && text.contains(note), "{text}");
+}
+
 /// A hunt with a time budget ends when nothing is left to try, and says what it has tried.
 #[test]
 fn a_budget_is_not_spent_in_vain() {

@@ -210,7 +210,9 @@ fn classes_that_cannot_be_tested_are_rejected_with_a_sentence() {
     check_refused(&["java.util.Map"], "java.util.Map is an interface");
     check_refused(&["java.util.AbstractMap"], "java.util.AbstractMap is abstract");
     check_refused(&["java.util.Collections"], "has no public constructor");
-    check_refused(&["java.lang.Object"], "no method of java.lang.Object is known to be basic");
+    check_refused(&["java.lang.Object"], "no two calls of java.lang.Object could be executed");
+    check_refused(&[map, "--new", "new Bogus()"], "there is no class Bogus");
+    check_refused(&[map, "--new", "new java.util.HashMap()"], "gives a java.util.HashMap, no");
     check_refused(&[map, "--method", "bogus"], "has no public method bogus");
     check_refused(&[map, "--method", "reduce"], "reduce(long, BiFunction, BiFunction) cannot be tested");
     check_refused(&[map, "--core", "bogus"], "has no public method bogus");

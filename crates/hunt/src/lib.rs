@@ -32,7 +32,7 @@ pub use outcome::{Ending, Outcome, Process};
 pub use planning::ChanceFacts;
 pub use result::{Found, HuntResult, PredictionFacts, Problem, StrategyResult};
 pub use rounds::hunt;
-pub use settings::{HuntSettings, Points, RunSettings};
+pub use settings::{Aims, HuntSettings, Points, RunSettings};
 pub use shard::Shard;
 
 use fissure_model::settings::Control;

@@ -5,7 +5,7 @@
 //! is bounded, and the chosen variant does not depend on how many run at a time.
 
 use fissure_model::{ids::ThreadId, recording::Recording, settings::Control};
-use fissure_schedule::strategy::REPLAY;
+use fissure_schedule::strategy::{REPLAY, registry};
 
 use crate::{
     Runner,
@@ -84,8 +84,8 @@ pub(crate) fn minimise<R: Runner>(
 }
 
 fn control(settings: &RunSettings, shown: &Shown, schedule: &Recording) -> Control {
-    let control = settings.control(&REPLAY, shown.seed, shown.goal.clone());
-    Control { schedule: Some(schedule.to_string()), ..control }
+    let control = settings.control(registry::default(), shown.seed, shown.goal.clone());
+    Control { strategy: REPLAY.strategy_name(), schedule: Some(schedule.to_string()), ..control }
 }
 
 /// The schedule that a run followed, if another run can follow it.

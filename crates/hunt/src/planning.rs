@@ -30,6 +30,15 @@ const LEAST_RUNS: u64 = 16;
 const CHANCE_RUNS: u64 = 2_304;
 /// If so many runs by chance show nothing new, more of them hardly will.
 const QUIET_RUNS: u64 = 768;
+/// Predicted races and atomic-set violations get their part of the runs after so many: most of them cause no failure. Runs that stop
+/// inside of concurrent objects begin there, too.
+const FIRST_PREDICTED: u64 = 16;
+/// One of so many runs is for them.
+const PREDICTED_SHARE: u64 = 4;
+/// After so many runs that showed a bug, others come first.
+const ENOUGH_BUGS: u64 = 12;
+/// One of so many runs repeats what showed it.
+const REPEATED_SHARE: u64 = 4;
 
 /// How long a hunt with one strategy goes on.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -97,7 +106,10 @@ impl Planning<'_> {
             Limit::Runs(all) if self.is_independent => {
                 vec![None; (all - self.runs).min(INDEPENDENT_ROUND) as usize]
             }
-            Limit::Runs(all) => self.first(goals::round(self.runs).min(all - self.runs)),
+            Limit::Runs(all) => {
+                let runs = goals::round(self.runs).min(all - self.runs);
+                if self.goals.bug_runs() < ENOUGH_BUGS { self.first(runs) } else { self.others(runs) }
+            }
             Limit::Time(_) if self.runs < LEAST_RUNS => self.first(goals::round(self.runs)),
             Limit::Time(until) => {
                 let runs = self.in_time(until);
@@ -111,15 +123,37 @@ impl Planning<'_> {
 
     /// The runs that the sources of goals share out. Without a goal, threads are preempted at locks only, and a program without locks goes
     /// the same way nearly every time: from the second run on, such runs take turns with runs that chance decides at accesses. Chance also gets a
-    /// part of the attempts with random preemptions, because no goal may be the one that it takes.
+    /// part of all runs until a goal shows a bug reliably, and of the attempts with random preemptions, because no goal may be the one that it takes.
     fn first(&self, runs: u64) -> Vec<Option<Goal>> {
         let mut by_chance = self.by_chance();
-        let mut at_accesses = self.chance_goals.iter().flatten().cycle().skip(self.chance.runs as usize);
+        let is_at_accesses =
+            |goal: &&Goal| matches!(goal, Goal::Chance(goal) if goal.points != AccessPoints::None);
+        let at_accesses = self.chance_goals.iter().flatten().filter(is_at_accesses);
+        let mut at_accesses = at_accesses.cycle().skip(self.chance.runs as usize);
         let mut at_accesses = || at_accesses.next().cloned();
+        let is_for_chance = |number: u64| {
+            let share = if number < FIRST_PREDICTED { CHANCE_SHARE } else { RANDOM_SHARE as u64 };
+            self.goals.aims().failures && !self.goals.is_reliable() && number % share == share - 2
+        };
         let needs_chance = self.goals.needs_chance();
+        let mut predicted = self.goals.untried_predicted(runs).into_iter();
+        let is_for_predicted = |number: u64| {
+            !self.goals.aims().failures || number >= FIRST_PREDICTED && number.is_multiple_of(PREDICTED_SHARE)
+        };
         let goals = self.goals.propose(Round { runs, has_turn: true }).into_iter().enumerate();
         let goal = |(run, goal): (usize, Option<Goal>)| match goal {
-            None if self.goals.learns() && self.runs + run as u64 > 0 => by_chance(),
+            _ if self.goals.learns()
+                && is_for_predicted(self.runs + run as u64)
+                && let Some(goal) = predicted.next() =>
+            {
+                Some(goal)
+            }
+            Some(_) if self.goals.learns() && is_for_chance(self.runs + run as u64) => at_accesses().or(goal),
+            // If nothing else is left to try, half of the runs are for predicted goals.
+            None if self.goals.learns() && self.runs + run as u64 > 0 => {
+                let is_free = self.runs >= FIRST_PREDICTED && run % 2 == 1;
+                is_free.then(|| predicted.next()).flatten().or_else(&mut by_chance)
+            }
             Some(Goal::Accesses(_)) if needs_chance && run % RANDOM_SHARE == RANDOM_SHARE - 1 => {
                 at_accesses().or(goal)
             }
@@ -128,12 +162,35 @@ impl Planning<'_> {
         goals.map(goal).collect()
     }
 
+    /// Once a bug was shown often enough: mostly what was not tried enough, and runs by chance.
+    fn others(&self, runs: u64) -> Vec<Option<Goal>> {
+        let mut first = self.first(runs).into_iter();
+        let mut untried = self.goals.untried(runs).into_iter();
+        let mut by_chance = self.by_chance();
+        let goal = |run: u64| match run % REPEATED_SHARE {
+            0 => first.next().flatten(),
+            _ => untried.next().map(Some).unwrap_or_else(&mut by_chance),
+        };
+        (0..runs).map(goal).collect()
+    }
+
     /// The goals of runs that chance decides, one after the other.
     fn by_chance(&self) -> impl FnMut() -> Option<Goal> {
         let mut turn = self.chance.runs as usize;
         move || {
             turn += 1;
-            self.chance_goals.get(turn % self.chance_goals.len().max(1)).cloned().flatten()
+            let goals = self.chance_goals();
+            goals.get(turn % goals.len().max(1)).cloned().flatten()
+        }
+    }
+
+    /// The goals of runs that chance decides. Bugs inside of concurrent objects are rare, so other runs come first.
+    fn chance_goals(&self) -> &[Option<Goal>] {
+        match self.chance_goals {
+            [others @ .., Some(Goal::Chance(last))] if last.volatiles && self.runs < FIRST_PREDICTED => {
+                others
+            }
+            all => all,
         }
     }
 
@@ -163,35 +220,45 @@ impl Planning<'_> {
     }
 }
 
-/// The goals of runs that chance decides: none at locks, and at accesses if runs could be made that stop there.
+/// The goals of runs that chance decides: none at locks; at accesses if runs could be made that stop there; and last, inside of concurrent
+/// objects, whose calls are single accesses in all other runs.
 pub(crate) fn chance_goals(points: Option<AccessPoints>, instrumented: &[String]) -> Vec<Option<Goal>> {
-    let at = |points, instrumented| Some(Goal::Chance(ChanceGoal { points, instrumented }));
+    let at = |points, instrumented| Some(Goal::Chance(ChanceGoal::at_accesses(points, instrumented)));
     let mut goals = vec![None];
     if let Some(points) = points {
         goals.push(at(points, Vec::new()));
         if !instrumented.is_empty() {
             goals.push(at(points, instrumented.to_vec()));
         }
+        goals.push(Some(Goal::Chance(ChanceGoal::at_volatiles())));
     }
     goals
 }
 
 #[cfg(test)]
 mod tests {
+    use fissure_model::finding::Kind;
+
     use super::*;
-    use crate::{goals::Judgement, testing::Sketch};
+    use crate::{goals::Judgement, settings::Aims, testing::Sketch};
 
     const ACCESS: &str = r#"{"interleaving":{"points":"fields","first":{"site":"A.m:1","act":"read"},"remote":{"site":"A.m:1","act":"write"},"last":{"site":"A.m:1","act":"write"}}}"#;
 
+    fn allocation() -> Allocation {
+        let aims = Aims::FAILURES;
+        Allocation::new(true, aims, Default::default(), Default::default(), Default::default())
+    }
+
     fn known() -> Allocation {
-        let mut goals = Allocation::new(true, Default::default(), Default::default());
+        let mut goals = allocation();
         let mut outcome = Sketch::default().outcome();
         outcome.processes[0].run.as_mut().unwrap().goals = vec![ACCESS.parse().unwrap()];
         goals.learn(&outcome, Judgement::default());
         goals
     }
 
-    /// Expects these runs next: `a` for a goal at accesses, `c` for chance at accesses, `-` for no goal.
+    /// Expects these runs next: `a` for a goal at accesses, `r` for a race, `c` for chance at accesses, `v` at volatile fields, `s` with
+    /// atomic sets, `-` for no goal.
     fn check(limit: Limit, spent: f64, runs: u64, goals: &Allocation, chance: ChanceFacts, expected: &str) {
         let chance_goals = chance_goals(Some(AccessPoints::All), &[]);
         let planning = Planning {
@@ -206,6 +273,9 @@ mod tests {
         };
         let kinds = planning.next().into_iter().map(|goal| match goal {
             Some(Goal::Accesses(_)) => 'a',
+            Some(Goal::Race(_)) => 'r',
+            Some(Goal::Chance(goal)) if goal.volatiles => 'v',
+            Some(Goal::Chance(goal)) if goal.sets => 's',
             Some(Goal::Chance(_)) => 'c',
             _ => '-',
         });
@@ -217,21 +287,20 @@ mod tests {
     #[test]
     fn untried_goals_come_first_and_then_chance() {
         let (few, enough) = (ChanceFacts { runs: 1, quiet: 1 }, ChanceFacts { runs: 4_000, quiet: 800 });
-        let (none, one) = (Allocation::new(true, Default::default(), Default::default()), known());
-        check(Limit::Time(1.0), 0.1, 64, &one, few, "-aac-c-c");
+        let (none, one) = (allocation(), known());
+        check(Limit::Time(1.0), 0.1, 64, &one, few, "vaa-cv-c");
         check(Limit::Time(1.0), 0.1, 64, &one, enough, "caa");
-        check(Limit::Time(1.0), 0.1, 64, &none, few, "-c-c");
+        check(Limit::Time(1.0), 0.1, 64, &none, few, "v-cv");
         check(Limit::Time(1.0), 0.1, 64, &none, enough, "");
-        check(Limit::Time(1.0), 0.1, 64, &none, ChanceFacts { runs: 4_000, quiet: 8 }, "c-c-");
+        check(Limit::Time(1.0), 0.1, 64, &none, ChanceFacts { runs: 4_000, quiet: 8 }, "v-cv");
     }
 
     #[test]
     fn chance_at_accesses_takes_turns_where_goals_do_not_help() {
-        let (none, few) =
-            (Allocation::new(true, Default::default(), Default::default()), ChanceFacts::default());
+        let (none, few) = (allocation(), ChanceFacts::default());
         check(Limit::Runs(40), 0.0, 0, &none, few, "-c-c");
         check(Limit::Runs(40), 0.0, 8, &none, ChanceFacts { runs: 8, quiet: 8 }, "c-c-");
-        let published = Allocation::new(false, Default::default(), Default::default());
+        let published = Allocation::of_predictions();
         check(Limit::Runs(40), 0.0, 8, &published, few, "----");
         // Once the sequential attempts are made, chance gets a part of the others, until a goal makes the program fail.
         let mut goals = known();
@@ -247,13 +316,44 @@ mod tests {
     }
 
     #[test]
+    fn predicted_goals_get_a_part_of_the_later_runs() {
+        let race = r#"{"race":{"accesses":[{"site":"A.m:1","field":"A.x"},{"site":"A.n:1","field":"A.x","write":true}]}}"#;
+        let goals = |aims| {
+            let mut goals =
+                Allocation::new(true, aims, Default::default(), Default::default(), Default::default());
+            let mut outcome = Sketch::default().outcome();
+            outcome.processes[0].run.as_mut().unwrap().goals =
+                vec![ACCESS.parse().unwrap(), race.parse().unwrap()];
+            goals.learn(&outcome, Judgement::default());
+            goals
+        };
+        let few = ChanceFacts { runs: 1, quiet: 1 };
+        check(Limit::Runs(40), 0.0, 12, &goals(Aims::ALL), few, "aaca");
+        check(Limit::Runs(40), 0.0, 16, &goals(Aims::ALL), few, "racasac");
+        check(Limit::Runs(40), 0.0, 16, &goals(Aims::FAILURES), few, "aacaaaca");
+        check(Limit::Runs(40), 0.0, 0, &goals(Aims::for_kinds(&[Kind::DataRace])), few, "rc-c");
+    }
+
+    #[test]
+    fn others_come_first_once_a_bug_was_shown_often_enough() {
+        let mut goals = known();
+        let mut outcome = Sketch::default().outcome();
+        outcome.goal = Some(ACCESS.parse().unwrap());
+        let judgement = Judgement { is_bad: true, shows_bug: true, is_news: true };
+        (0..ENOUGH_BUGS).for_each(|_| goals.learn(&outcome, judgement));
+        let few = ChanceFacts { runs: 1, quiet: 1 };
+        check(Limit::Runs(40), 0.0, 24, &goals, few, "aav-acv-a");
+        check(Limit::Runs(400), 0.0, 64, &goals, few, "aav-acv-a");
+    }
+
+    #[test]
     fn a_hunt_ends_with_its_runs_or_its_time() {
         let (none, no_chance) = (known(), ChanceFacts::default());
         check(Limit::Runs(3), 9.0, 2, &none, no_chance, "a");
         check(Limit::Runs(3), 0.0, 3, &none, no_chance, "");
         check(Limit::Time(1.0), 9.0, 4, &none, no_chance, "aaa");
         check(Limit::Time(1.0), 1.0, 16, &none, no_chance, "");
-        check(Limit::Time(0.5), 0.4, 16, &none, no_chance, "aaa");
+        check(Limit::Time(0.5), 0.4, 16, &none, no_chance, "aac");
         check(Limit::Time(0.5), 0.5, 64, &none, no_chance, "");
     }
 

@@ -30,6 +30,8 @@ pub struct HuntResult {
     pub strategies: Vec<StrategyResult>,
     /// The findings, in the same order, each once.
     pub found: Vec<Found>,
+    /// How many findings that runs made happen are left out, because the hunt is for other kinds.
+    pub omitted: u64,
     /// Whether a run discovered goals at accesses.
     pub has_discovered: bool,
     /// How many goals at accesses were never tried.

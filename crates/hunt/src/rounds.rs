@@ -3,17 +3,20 @@
 use std::collections::BTreeSet;
 
 use fissure_model::{
-    finding::{Kind, Status},
+    finding::{Finding, Kind, Status},
     goal::Goal,
     record::{RunEnd, VIRTUAL_THREADS},
     settings::{AccessPoints, Control, Patterns},
 };
-use fissure_schedule::strategy::{RANDOM, SEQUENTIAL, registry::StrategyKind};
+use fissure_schedule::strategy::{
+    RANDOM, SEQUENTIAL,
+    registry::{StrategyKind, assetfuzzer, racefuzzer},
+};
 
 use crate::{
     Runner,
     facts::ReferenceFacts,
-    goals::{AccessGoals, AcquireGoals, Allocation, GoalSource, Judgement},
+    goals::{AccessGoals, AcquireGoals, Allocation, GoalSource, Judgement, PredictedGoals},
     merge::{self, Merged},
     minimise::{self, Shortened},
     outcome::{Ending, Outcome},
@@ -90,9 +93,9 @@ impl<R: Runner> Hunt<'_, R> {
             self.give_up(problem);
             return Ok(());
         }
-        let accesses = match self.settings.discovers_access_goals() {
+        let (accesses, predicted) = match self.settings.discovers_access_goals() {
             true => self.discover()?,
-            false => AccessGoals::default(),
+            false => Default::default(),
         };
         for (number, &strategy) in self.settings.strategies.iter().enumerate() {
             // Strategies share the time equally.
@@ -104,7 +107,16 @@ impl<R: Runner> Hunt<'_, R> {
                 runs: 0,
                 patient_runs: 0,
                 merged: Merged::default(),
-                goals: Allocation::new(learns, acquires.clone(), accesses.clone()),
+                goals: match learns {
+                    true => Allocation::new(
+                        true,
+                        self.settings.aims,
+                        acquires.clone(),
+                        accesses.clone(),
+                        predicted.clone(),
+                    ),
+                    false => Allocation::of_predictions(),
+                },
                 chance: ChanceFacts::default(),
                 limit: self.settings.runs.map_or(Limit::Time(until), Limit::Runs),
                 has_bug: false,
@@ -138,12 +150,16 @@ impl<R: Runner> Hunt<'_, R> {
     /// Discovers goals at accesses, in a run with a sequential schedule and scheduling points at accesses. If that run shows thread-unsafe
     /// objects that threads share without a lock, another run instruments their classes too. Where threads take work from each other, the
     /// schedule decides which thread makes which access, so a last run is random.
-    fn discover(&mut self) -> Result<AccessGoals, R::Error> {
-        let mut goals = AccessGoals::default();
+    fn discover(&mut self) -> Result<(AccessGoals, PredictedGoals), R::Error> {
+        let (mut goals, mut predicted) = (AccessGoals::default(), PredictedGoals::default());
+        let mut learn = |outcome: &Outcome| {
+            goals.learn(outcome, Judgement::default());
+            predicted.learn(outcome, Judgement::default());
+        };
         for points in self.settings.run.points.for_discovery() {
             if let Some(outcome) = self.discovery_run(&SEQUENTIAL, *points, Vec::new())? {
                 self.references.add(&outcome);
-                goals.learn(&outcome, Judgement::default());
+                learn(&outcome);
                 self.result.has_discovered = true;
                 let instrumented: BTreeSet<&String> =
                     outcome.accounts().flat_map(|run| &run.unguarded).collect();
@@ -153,10 +169,10 @@ impl<R: Runner> Hunt<'_, R> {
                     && let Some(outcome) = self.discovery_run(&SEQUENTIAL, *points, instrumented)?
                 {
                     self.references.add(&outcome);
-                    goals.learn(&outcome, Judgement::default());
+                    learn(&outcome);
                 }
                 if let Some(outcome) = self.discovery_run(&RANDOM, *points, Vec::new())? {
-                    goals.learn(&outcome, Judgement::default());
+                    learn(&outcome);
                 }
                 break;
             }
@@ -164,7 +180,7 @@ impl<R: Runner> Hunt<'_, R> {
                 break;
             }
         }
-        Ok(goals)
+        Ok((goals, predicted))
     }
 
     /// One such run, if it ended.
@@ -174,7 +190,8 @@ impl<R: Runner> Hunt<'_, R> {
         points: AccessPoints,
         instrumented: Vec<String>,
     ) -> Result<Option<Outcome>, R::Error> {
-        let control = self.settings.run.discovery(strategy, self.settings.seed, points, instrumented);
+        let races = self.settings.aims.races;
+        let control = self.settings.run.discovery(strategy, self.settings.seed, points, instrumented, races);
         let has_ended = |outcome: &Outcome| outcome.is_complete() && outcome.end() != RunEnd::TooLong;
         Ok(self.runner.run(&[control], &|_| false)?.into_iter().find(has_ended))
     }
@@ -291,7 +308,10 @@ impl<R: Runner> Hunt<'_, R> {
         let (known, tried) = goals.accesses().counts();
         self.result.untried += known - tried;
         self.result.is_cut |= goals.accesses().is_cut();
-        for (finding, tally) in merged.finish(strategy.name, profiling_runs + runs + patient_runs) {
+        for (mut finding, tally) in merged.finish(strategy.name, profiling_runs + runs + patient_runs) {
+            if strategy.learns && !self.keeps(&mut finding) {
+                continue;
+            }
             let is_failure = finding.kind == Kind::Failure;
             let cause = goals.accesses().cause(&finding).filter(|_| is_failure);
             // Warnings about locks belong to atomfuzzer; strategies that predict do not try to confirm them.
@@ -303,6 +323,9 @@ impl<R: Runner> Hunt<'_, R> {
                 self.result.found.push(Found { finding, tally, cause });
             }
         }
+        if strategy.learns {
+            self.blame_failures();
+        }
         let predictions = goals.predicted().facts();
         self.result.strategies.push(StrategyResult {
             strategy,
@@ -313,6 +336,43 @@ impl<R: Runner> Hunt<'_, R> {
             predictions,
             shortened,
         });
+    }
+
+    /// A failure that also shows without a race or an atomic-set violation is a finding of its own, and these are not blamed for it.
+    fn blame_failures(&mut self) {
+        let key = |finding: &Finding| {
+            finding.consequence.as_ref().map(|failure| (failure.kind.clone(), failure.stack.first().cloned()))
+        };
+        let of_failures = |found: &&Found| matches!(found.finding.kind, Kind::Failure | Kind::Deadlock);
+        let known: Vec<_> =
+            self.result.found.iter().filter(of_failures).filter_map(|found| key(&found.finding)).collect();
+        for Found { finding, .. } in &mut self.result.found {
+            let is_common = matches!(finding.kind, Kind::DataRace | Kind::AtomicSetViolation);
+            if is_common && key(finding).is_some_and(|failure| known.contains(&failure)) {
+                finding.status = Status::Confirmed;
+                finding.consequence = None;
+            }
+        }
+    }
+
+    /// Whether a finding of a strategy that learns is reported. Predictions of races and atomic-set violations are only goals there, and
+    /// those that happened name the strategy that pursues them.
+    fn keeps(&mut self, finding: &mut Finding) -> bool {
+        let pursuer = match finding.kind {
+            Kind::DataRace => Some(racefuzzer()),
+            Kind::AtomicSetViolation => Some(assetfuzzer()),
+            _ => None,
+        };
+        if let Some(pursuer) = pursuer {
+            if finding.status == Status::Warning {
+                return false;
+            }
+            finding.analysis = pursuer.name.to_owned();
+        }
+        let only = &self.settings.only;
+        let is_meant = only.is_empty() || only.contains(&finding.kind);
+        self.result.omitted += u64::from(!is_meant && finding.status > Status::Warning);
+        is_meant
     }
 
     /// The reason if the runs so far say nothing about the program.

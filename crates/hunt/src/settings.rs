@@ -1,10 +1,11 @@
 //! The settings of a hunt, and how each of its runs is controlled.
 
 use fissure_model::{
-    goal::Goal,
+    finding::Kind,
+    goal::{ChanceGoal, Goal},
     settings::{AccessPoints, Control, Patterns, SetRules},
 };
-use fissure_schedule::strategy::registry::StrategyKind;
+use fissure_schedule::strategy::registry::{self, StrategyKind};
 
 use crate::shard::Shard;
 
@@ -29,16 +30,47 @@ pub struct HuntSettings {
     pub until_bug: bool,
     /// Whether the schedules of findings are shortened.
     pub minimises: bool,
+    /// The kinds of goals of strategies that learn.
+    pub aims: Aims,
+    /// The kinds of findings that the hunt is for; all if there are none.
+    pub only: Vec<Kind>,
     /// How each run is controlled.
     pub run: RunSettings,
+}
+
+/// The kinds of goals that runs have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Aims {
+    /// Goals at acquires and accesses, which show what they are by a failure or by the lock pattern.
+    pub failures: bool,
+    /// Races.
+    pub races: bool,
+    /// Atomic-set violations.
+    pub sets: bool,
+}
+
+impl Aims {
+    /// Every kind.
+    pub const ALL: Aims = Aims { failures: true, races: true, sets: true };
+    /// Goals at acquires and accesses only.
+    pub const FAILURES: Aims = Aims { failures: true, races: false, sets: false };
+
+    /// The kinds of goals that lead to findings of these kinds.
+    pub fn for_kinds(kinds: &[Kind]) -> Aims {
+        let is_other = |kind: &Kind| !matches!(kind, Kind::DataRace | Kind::AtomicSetViolation);
+        Aims {
+            failures: kinds.iter().any(is_other),
+            races: kinds.contains(&Kind::DataRace),
+            sets: kinds.contains(&Kind::AtomicSetViolation),
+        }
+    }
 }
 
 impl HuntSettings {
     /// Whether runs discover goals at accesses.
     pub fn discovers_access_goals(&self) -> bool {
-        // A run with a goal at accesses cannot run a checker as well, and a checker that the user asks for takes precedence.
-        !self.run.checks_atomic_sets
-            && self.learns
+        self.learns
+            && (self.aims.failures || self.aims.races)
             && self.strategies.iter().any(|strategy| strategy.learns)
             && !self.run.points.for_discovery().is_empty()
     }
@@ -49,6 +81,8 @@ impl HuntSettings {
 pub struct RunSettings {
     /// The probability that a thread is paused, in millionths.
     pub pause: u32,
+    /// The depth of the bugs that the strategy `pct` looks for.
+    pub depth: u32,
     /// The scheduling points.
     pub points: Points,
     /// The number of steps after which a run ends.
@@ -106,8 +140,11 @@ impl Points {
 impl RunSettings {
     /// How a run with this strategy, seed and goal is controlled.
     pub fn control(&self, strategy: &StrategyKind, seed: u64, goal: Option<Goal>) -> Control {
+        let strategy = registry::for_goal(strategy, goal.as_ref());
         let violations = strategy.patterns.violations || self.checks_atomic_sets;
-        let patterns = Patterns { violations, ..strategy.patterns };
+        let predictions = matches!(goal, Some(Goal::Chance(ChanceGoal { sets: true, .. })));
+        let stops_at_volatiles = matches!(goal, Some(Goal::Chance(ChanceGoal { volatiles: true, .. })));
+        let patterns = Patterns { violations, predictions, ..strategy.patterns };
         let is_plain = patterns == Patterns::default();
         let points = if is_plain { self.points } else { self.points.with_fields(&self.sets) };
         let access_points = goal.as_ref().and_then(Goal::access_points);
@@ -116,11 +153,12 @@ impl RunSettings {
             strategy: strategy.strategy_name(),
             seed,
             pause: self.pause,
+            depth: self.depth,
             goal,
             schedule: None,
             is_patient: false,
             steps: self.steps,
-            volatiles: !matches!(points, Points::Auto | Points::Locks),
+            volatiles: !matches!(points, Points::Auto | Points::Locks) || stops_at_volatiles,
             accesses: points.accesses(),
             instrumented: Vec::new(),
             units: patterns.violations,
@@ -133,15 +171,17 @@ impl RunSettings {
         }
     }
 
-    /// How a run is controlled that discovers goals at these accesses, also those of these thread-unsafe classes.
+    /// How a run is controlled that discovers goals at these accesses, also those of these thread-unsafe classes, and races.
     pub(crate) fn discovery(
         &self,
         strategy: &StrategyKind,
         seed: u64,
         points: AccessPoints,
         instrumented: Vec<String>,
+        races: bool,
     ) -> Control {
-        with_access_points(self.control(strategy, seed, None), points, instrumented)
+        let control = with_access_points(self.control(strategy, seed, None), points, instrumented);
+        Control { patterns: Patterns { races, ..control.patterns }, ..control }
     }
 }
 

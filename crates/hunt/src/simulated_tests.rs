@@ -25,8 +25,8 @@ use fissure_schedule::{
 };
 
 use crate::{
-    Ending, Found, HuntResult, HuntSettings, Outcome, Points, Process, RunSettings, Runner, Shard, hunt,
-    run_in_order,
+    Aims, Ending, Found, HuntResult, HuntSettings, Outcome, Points, Process, RunSettings, Runner, Shard,
+    hunt, run_in_order,
 };
 
 /// The variable that the threads increment.
@@ -246,6 +246,8 @@ fn hunted(threads: &[Vec<Does>], pause: u32, runs: u64, learns: bool) -> HuntRes
         learns,
         until_bug: false,
         minimises: true,
+        aims: Aims::FAILURES,
+        only: Vec::new(),
         run: RunSettings { pause, points: Points::Auto, steps: 1_000, ..RunSettings::default() },
     };
     let mut simulation = Simulation { threads: threads.to_vec(), increments: 2 };

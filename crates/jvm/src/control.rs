@@ -250,13 +250,19 @@ impl Control {
         }
     }
 
-    /// Called when the JVM ends.
-    pub(crate) fn finish(&self) {
+    /// The program ends the JVM, in the current thread. What the JVM does from here on is no part of the run.
+    pub(crate) fn end_program(&self) {
         let mut state = self.state();
         if !state.is_over {
             state.is_over = true;
             write_results(&mut state, RunEnd::Finished);
         }
+    }
+
+    /// Called when the JVM ends.
+    pub(crate) fn finish(&self) {
+        self.end_program();
+        let state = self.state();
         gate::end(state.threads.iter().map(|thread| &*thread.gate));
     }
 

@@ -84,6 +84,8 @@ pub(crate) struct State {
     locks: FxHashMap<i32, LockId>,
     /// The calls of the harness: the number of the last step before the call, the actor and the call.
     calls: Vec<(u64, usize, u32)>,
+    /// The calls during which no other thread runs, unless they wait for it.
+    whole: Vec<u32>,
     /// The number of executions that were cut.
     cut: u64,
     has_strays: bool,
@@ -109,11 +111,32 @@ struct Actor {
     identity: i32,
     /// The call during which it was started; unknown for an actor of the harness.
     call: Option<u32>,
+    place: Place,
+}
+
+/// Where an actor is with respect to calls that are to be whole.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Place {
+    /// In no such call.
+    Outside,
+    /// Before the first step of such a call, where it may still be preempted.
+    Before,
+    /// After its first step.
+    Inside,
 }
 
 impl Actor {
     fn new(thread: usize, before: Vec<usize>) -> Self {
-        Actor { thread, before, has_ended: false, may_run: false, is_left: false, identity: 0, call: None }
+        Actor {
+            thread,
+            before,
+            has_ended: false,
+            may_run: false,
+            is_left: false,
+            identity: 0,
+            call: None,
+            place: Place::Outside,
+        }
     }
 }
 
@@ -160,10 +183,11 @@ impl Explorer {
         let mut guard = self.state();
         let Some(state) = guard.as_mut().filter(|state| state.end == End::Controlled) else { return };
         let operation = operation(state);
+        let stays = state.stays(thread.0 as usize);
         let arrival = Arrival {
             operation,
             is_quiet,
-            stays: false,
+            stays,
             acquire_role: AcquireRole::default(),
             role: GoalRole::default(),
         };
@@ -196,12 +220,13 @@ impl Explorer {
 }
 
 impl State {
-    fn new(threads: Vec<usize>, before: Vec<Vec<usize>>, preemptions: u32) -> Self {
-        let mut conductor = Conductor::new(
-            Box::new(Preemptions::new(preemptions)),
-            0,
-            Limits { steps: STEPS, is_patient: false },
-        );
+    fn new(threads: Vec<usize>, before: Vec<Vec<usize>>, preemptions: u32, whole: Vec<u32>) -> Self {
+        // The reduction of schedules looks at single accesses; a call that is whole conflicts if any of its accesses does.
+        let strategy = match whole.is_empty() {
+            true => Preemptions::new(preemptions),
+            false => Preemptions::every_schedule(preemptions),
+        };
+        let mut conductor = Conductor::new(Box::new(strategy), 0, Limits { steps: STEPS, is_patient: false });
         let actors: Vec<Actor> =
             threads.into_iter().zip(before).map(|(thread, before)| Actor::new(thread, before)).collect();
         for number in 0..actors.len() {
@@ -217,6 +242,7 @@ impl State {
             end: End::Controlled,
             locks: FxHashMap::default(),
             calls: Vec::new(),
+            whole,
             cut: 0,
             has_strays: false,
             started_in: Vec::new(),
@@ -268,6 +294,7 @@ impl State {
         for number in 0..self.harness {
             self.actors[number].has_ended = false;
             self.actors[number].may_run = false;
+            self.actors[number].place = Place::Outside;
             if self.actors[number].before.is_empty() {
                 self.conductor.prepare(ThreadId(number as u32));
             }
@@ -285,6 +312,43 @@ impl State {
                 self.conductor.prepare(ThreadId(number as u32));
             }
         }
+    }
+
+    /// Notes that an actor makes a call.
+    fn note_call(&mut self, actor: usize, call: u32) {
+        self.calls.push((self.conductor.trace().last(), actor, call));
+        let is_whole = self.whole.contains(&call);
+        self.actors[actor].place = if is_whole { Place::Before } else { Place::Outside };
+    }
+
+    /// Whether a thread is not preempted at the operation that it has reached.
+    fn stays(&mut self, thread: usize) -> bool {
+        let Some(actor) = self.actors.get_mut(thread) else { return false };
+        let stays = actor.place == Place::Inside;
+        if actor.place == Place::Before {
+            actor.place = Place::Inside;
+        }
+        stays
+    }
+
+    /// Whether no other actor took a step during any of the calls that are to be whole: one that must wait cannot be whole.
+    fn was_whole(&self) -> bool {
+        let trace = self.conductor.trace();
+        let steps: Vec<(u64, usize)> =
+            trace.range(1, trace.last()).map(|(number, step)| (number, step.thread.0 as usize)).collect();
+        let calls = self.calls.iter().enumerate().filter(|(_, (_, _, call))| self.whole.contains(call));
+        calls.into_iter().all(|(at, &(begin, actor, _))| {
+            let next = self.calls[at + 1..].iter().find(|(_, other, _)| *other == actor);
+            let end = next.map_or(u64::MAX, |(step, _, _)| *step);
+            let is_own =
+                |(number, thread): &&(u64, usize)| *thread == actor && begin < *number && *number <= end;
+            let (first, last) = (steps.iter().find(is_own), steps.iter().rfind(is_own));
+            let Some((&(first, _), &(last, _))) = first.zip(last) else { return true };
+            let is_between = |(number, thread): &(u64, usize)| {
+                first < *number && *number < last && *thread != actor && *thread < self.harness
+            };
+            !steps.iter().any(is_between)
+        })
     }
 
     fn lock(&mut self, identity: i32) -> LockId {

@@ -161,6 +161,7 @@ pub(crate) struct Program {
 const RUNNERS: &[&str] = &[
     "clojure.",
     "com.intellij.rt.",
+    "fissure.tests.",
     "groovy.",
     "kotlin.",
     "org.apache.maven.surefire.",

@@ -112,6 +112,29 @@ pub struct ChanceGoal {
     /// The thread-unsafe classes whose accesses are scheduling points beside those in scope.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub instrumented: Vec<String>,
+    /// Whether a checker looks for atomic-set violations in the run, which also predicts others.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub sets: bool,
+    /// Whether volatile fields and atomics are scheduling points in place of accesses, also those inside of library classes.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub volatiles: bool,
+}
+
+impl ChanceGoal {
+    /// These accesses are scheduling points, also those of these thread-unsafe classes.
+    pub fn at_accesses(points: AccessPoints, instrumented: Vec<String>) -> Self {
+        Self { points, instrumented, sets: false, volatiles: false }
+    }
+
+    /// A checker looks for atomic-set violations.
+    pub fn with_sets() -> Self {
+        Self { sets: true, ..Self::at_accesses(AccessPoints::Fields, Vec::new()) }
+    }
+
+    /// Volatile fields and atomics are scheduling points.
+    pub fn at_volatiles() -> Self {
+        Self { volatiles: true, ..Self::at_accesses(AccessPoints::None, Vec::new()) }
+    }
 }
 
 impl AcquireGoal {
@@ -145,8 +168,8 @@ impl Goal {
     pub fn access_points(&self) -> Option<(AccessPoints, &[String])> {
         match self {
             Goal::Accesses(goal) => Some((goal.points, &goal.instrumented)),
-            Goal::Chance(goal) => Some((goal.points, &goal.instrumented)),
-            Goal::Acquires(_) | Goal::Set(_) | Goal::Race(_) => None,
+            Goal::Chance(goal) if !goal.sets && !goal.volatiles => Some((goal.points, &goal.instrumented)),
+            Goal::Chance(_) | Goal::Acquires(_) | Goal::Set(_) | Goal::Race(_) => None,
         }
     }
 }

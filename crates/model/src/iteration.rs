@@ -28,6 +28,9 @@ pub struct IterationSettings {
     pub socket: String,
     /// What the iterations share; never [`Isolation::Jvm`].
     pub isolation: Isolation,
+    /// The entries of the class path whose classes all iterations share although others are loaded anew: those of a test framework.
+    #[serde(default)]
+    pub kept: Vec<String>,
 }
 
 /// The request to execute one iteration.
@@ -36,6 +39,9 @@ pub struct IterationSettings {
 pub struct Request {
     /// How its threads are scheduled. Settings that determine the instrumentation are those of the JVM.
     pub control: Control,
+    /// The arguments of the program, if they are not those of the JVM.
+    #[serde(default)]
+    pub arguments: Option<Vec<String>>,
 }
 
 /// The answer to a request.

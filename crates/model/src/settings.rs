@@ -219,6 +219,9 @@ pub struct ControlledSettings {
     /// The JVM stays and executes runs on request, if this is given.
     #[serde(default)]
     pub iterations: Option<IterationSettings>,
+    /// Whether a debugger may stop threads, so that a thread which makes no progress is not taken for a stuck one.
+    #[serde(default)]
+    pub is_debugged: bool,
 }
 
 /// The path of a file with a [`crate::locality::Locality`].
@@ -246,6 +249,11 @@ impl Settings {
             Mode::Watch(settings) => Some(&settings.monitor),
             Mode::Detect(_) | Mode::Control(_) | Mode::Explore => None,
         }
+    }
+
+    /// Whether a debugger may stop threads of a controlled run.
+    pub fn is_debugged(&self) -> bool {
+        matches!(&self.mode, Mode::Control(settings) if settings.is_debugged)
     }
 
     /// How the JVM executes runs on request, if it does.
@@ -357,6 +365,8 @@ pub struct Control {
     pub seed: u64,
     /// The probability that a thread is paused, in millionths.
     pub pause: u32,
+    /// The depth of the bugs that the strategy `pct` looks for.
+    pub depth: u32,
     /// The goal of the run, if it has one.
     #[serde(default)]
     pub goal: Option<Goal>,
@@ -477,6 +487,7 @@ mod tests {
             strategy: StrategyName::new("random"),
             seed: 4,
             pause: 500_000,
+            depth: 3,
             goal: None,
             schedule: None,
             is_patient: false,
@@ -496,7 +507,9 @@ mod tests {
             iterations: Some(IterationSettings {
                 socket: "/tmp/fissure-1/run-2/requests".to_owned(),
                 isolation: Isolation::Classes,
+                kept: vec!["junit.jar".to_owned()],
             }),
+            is_debugged: true,
         })));
         check(Mode::Explore);
     }

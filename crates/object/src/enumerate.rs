@@ -8,8 +8,9 @@
 use rustc_hash::FxHashMap;
 
 use crate::{
+    linearize::starts,
     rules::{self, Rules},
-    schema::{Invocation, Schema},
+    schema::{Invocation, Schema, closure},
     spec::{Spec, Template, templates},
     value::Value,
 };
@@ -47,9 +48,24 @@ impl Harness {
 
     /// The sequences in which a method may misbehave: that of the method under test, or all if the core is tested.
     pub fn suspects(&self) -> Vec<usize> {
-        let Some(target) = self.target else { return (0..self.sequences.len()).collect() };
-        let starts = crate::linearize::starts(&self.lengths());
-        vec![starts.partition_point(|&start| start <= target) - 1]
+        match self.target {
+            Some(target) => vec![self.sequence_of(target)],
+            None => (0..self.sequences.len()).collect(),
+        }
+    }
+
+    /// The sequence of an invocation.
+    fn sequence_of(&self, invocation: usize) -> usize {
+        starts(&self.lengths()).partition_point(|&start| start <= invocation) - 1
+    }
+
+    /// The invocations that may run at the same time as another one.
+    pub fn concurrent(&self) -> Vec<usize> {
+        let before = closure(self.sequences.len(), &self.order);
+        let is_beside = |one: usize, other: usize| one != other && !before[one][other] && !before[other][one];
+        let has_beside = |one: usize| (0..self.sequences.len()).any(|other| is_beside(one, other));
+        let all = self.lengths().iter().sum();
+        (0..all).filter(|&invocation| has_beside(self.sequence_of(invocation))).collect()
     }
 
     /// The lengths of the sequences.
@@ -72,13 +88,7 @@ impl Alphabet {
     /// The invocations of all ranks up to this one.
     pub fn new(spec: &Spec, largest: Rank, rules: &Rules) -> Self {
         let fresh = rules.fresh(spec);
-        let mut alphabet = Alphabet {
-            operations: Vec::new(),
-            numbers: FxHashMap::default(),
-            names: spec.methods().map(|(_, method)| method.name.clone()).collect(),
-            read_only: spec.methods().map(|(_, method)| method.read_only).collect(),
-            seems_read_only: spec.methods().map(|(_, method)| method.seems_read_only).collect(),
-        };
+        let mut alphabet = Alphabet::of_names(spec);
         for (number, method) in spec.methods() {
             for template in templates(number, method, largest.values, fresh) {
                 // The method under test may store two values at once, so the numbers go one beyond the invocations.
@@ -94,15 +104,35 @@ impl Alphabet {
         alphabet
     }
 
-    /// The alphabet of the invocations of one schema, and its harness; `None` if the spec lacks a method.
-    pub fn of_schema(spec: &Spec, schema: &Schema) -> Option<(Self, Harness)> {
-        let mut alphabet = Alphabet {
+    /// The invocations of the core methods with this many values, a few for each method.
+    pub fn sample(spec: &Spec, values: usize, most: usize) -> Self {
+        let mut alphabet = Alphabet::of_names(spec);
+        for (number, method) in spec.methods() {
+            let all = templates(number, method, values, false);
+            // The first and the last ones, and some between them.
+            let number_of = all.len().min(most);
+            for at in 0..number_of {
+                let chosen = if number_of == 1 { 0 } else { at * (all.len() - 1) / (number_of - 1) };
+                let arguments = all[chosen].arguments.iter().map(|slot| slot.fill(&mut 0)).collect();
+                alphabet.add(number, arguments);
+            }
+        }
+        alphabet
+    }
+
+    fn of_names(spec: &Spec) -> Self {
+        Alphabet {
             operations: Vec::new(),
             numbers: FxHashMap::default(),
             names: spec.methods().map(|(_, method)| method.name.clone()).collect(),
             read_only: spec.methods().map(|(_, method)| method.read_only).collect(),
             seems_read_only: spec.methods().map(|(_, method)| method.seems_read_only).collect(),
-        };
+        }
+    }
+
+    /// The alphabet of the invocations of one schema, and its harness; `None` if the spec lacks a method.
+    pub fn of_schema(spec: &Spec, schema: &Schema) -> Option<(Self, Harness)> {
+        let mut alphabet = Alphabet::of_names(spec);
         let mut target = None;
         let mut sequences = Vec::new();
         let mut at = 0;
@@ -138,6 +168,11 @@ impl Alphabet {
     /// The operations in the order of their numbers: method number and arguments.
     pub fn operations(&self) -> &[(usize, Vec<Value>)] {
         &self.operations
+    }
+
+    /// The number of an operation's method in its spec.
+    pub fn method(&self, operation: Operation) -> usize {
+        self.operations[usize::from(operation)].0
     }
 
     /// Whether an operation seems read-only.

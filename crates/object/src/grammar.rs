@@ -1,4 +1,5 @@
-//! Parses schemas: the grammar of the paper's Section 3.1, and collections as arguments, which its tables use beyond it.
+//! Parses schemas: the grammar of the paper's Section 3.1, collections as arguments, which its tables use beyond it, and `<` between groups
+//! of sequences, each of which ends before the next one begins.
 //!
 //! ```
 //! let schema: fissure_object::Schema = "[put(0,0)],[clear(); put(1,1); containsKey(1)]".parse().unwrap();
@@ -52,11 +53,18 @@ impl Parser {
     fn schema(&mut self) -> Result<(Sequences, Vec<(usize, usize)>), GrammarError> {
         let mut sequences = vec![self.sequence()?];
         let mut order = Vec::new();
-        while self.eat(',') {
-            if self.eat('{') {
+        // The first sequences of the last group and of the one before it.
+        let (mut group, mut earlier) = (0, 0);
+        loop {
+            if self.eat('<') {
+                (earlier, group) = (group, sequences.len());
+            } else if !self.eat(',') {
+                break;
+            } else if group == 0 && self.eat('{') {
                 order = self.order()?;
                 break;
             }
+            order.extend((earlier..group).map(|before| (before, sequences.len())));
             sequences.push(self.sequence()?);
         }
         match self.peek() {
@@ -281,8 +289,11 @@ mod tests {
         );
         check(
             "[ put( 0 , 0 ) ] , [ clear() ] , [put(3,1)], { 0 < 2 , 1 < 2 }",
-            "[put(0,0)], [clear()], [put(3,1)], {0<2,1<2}",
+            "[put(0,0)], [clear()] < [put(3,1)]",
         );
+        check("[a()] < [b()], [c()] < [d()]", "[a()] < [b()], [c()] < [d()]");
+        check("[a()], [b()], [c()], {0<1}", "[a()], [b()], [c()], {0<1}");
+        check("[a()], [b()], [c()], {2<0,2<1}", "[c()] < [a()], [b()]");
         check("[putAll({0=1,1=0})], [get(0); remove(1)]", "[putAll({0=1,1=0})], [get(0); remove(1)]");
         check("[offer(0); containsAll({0,1})]", "[offer(0); containsAll([0,1])]");
         check("[a(null,true,-3,\"x\\\"y\",RED,[],{})]", "[a(null,true,-3,\"x\\\"y\",RED,[],{})]");
@@ -295,6 +306,7 @@ mod tests {
         check_error("[a()", "expected ';' or ']' at character 5");
         check_error("[a(0,]", "expected a value at character 6");
         check_error("[a()] b", "expected the end at character 7");
+        check_error("[a()] < [b()], {0<1}", "expected '[' at character 16");
         check_error("[a()], {0<}", "expected a number at character 11");
         check_error("[a()], {0<1}", "there is no sequence 1: they are counted from 0");
         check_error("[a()], [b()], {0<1,1<0}", "the order between the sequences has a cycle");
@@ -336,7 +348,10 @@ mod tests {
     proptest! {
         #[test]
         fn printed_schemas_are_parsed_back(schema in schemas()) {
-            prop_assert_eq!(schema.to_string().parse::<Schema>(), Ok(schema));
+            let text = schema.to_string();
+            let parsed: Schema = text.parse().unwrap();
+            prop_assert_eq!(parsed.to_string(), text);
+            prop_assert_eq!(parsed.invocations(), schema.invocations());
         }
 
         #[test]

@@ -17,15 +17,24 @@ pub struct Step {
     pub target: String,
 }
 
-/// One line for each turn of a thread: what it does, and where it is preempted. Threads are numbered from 1.
-pub fn in_words(steps: &[Step], harness: &Harness, alphabet: &Alphabet) -> Vec<String> {
+/// The calls of an execution, as its description needs them.
+#[derive(Debug, Clone, Copy)]
+pub struct Calls<'a> {
+    /// The class under test; steps in its code are told by their lines.
+    pub class: &'a str,
+    /// The results of all invocations.
+    pub results: &'a [String],
+}
+
+/// One line for each turn of a thread: what it does, with results, and where it is preempted. Threads are numbered from 1.
+pub fn in_words(steps: &[Step], harness: &Harness, alphabet: &Alphabet, calls: Calls<'_>) -> Vec<String> {
     let operations = harness.operations();
     let names: Vec<String> = operations.iter().map(|&one| alphabet.invocation(one).to_string()).collect();
-    turns(steps, &names, harness.sequences.len())
+    turns(steps, &names, harness.sequences.len(), calls)
 }
 
 /// The threads from this number on were started during a call.
-fn turns(steps: &[Step], names: &[String], sequences: usize) -> Vec<String> {
+fn turns(steps: &[Step], names: &[String], sequences: usize, all: Calls<'_>) -> Vec<String> {
     let mut lines = Vec::new();
     let mut start = 0;
     while start < steps.len() {
@@ -45,18 +54,29 @@ fn turns(steps: &[Step], names: &[String], sequences: usize) -> Vec<String> {
             }
         }
         // A call in which the thread has not taken a step yet belongs to its next turn.
-        let called: Vec<&str> =
-            calls.iter().filter_map(|&call| names.get(call)).map(String::as_str).collect();
-        let called = called.join("; ");
+        let last = turn[turn.len() - 1].call;
+        let is_preempted = next.is_some_and(|next| next.call == last);
+        let is_harness = sequence < sequences;
+        let called = calls.iter().filter_map(|&call| {
+            let name = names.get(call)?;
+            let has_ended = is_harness && !(is_preempted && call == last);
+            let result = all.results.get(call).filter(|result| has_ended && *result != "()");
+            Some(result.map_or_else(|| name.clone(), |result| format!("{name} = {result}")))
+        });
+        let called = called.collect::<Vec<_>>().join("; ");
         let begin = if goes_on { "goes on with " } else { "" };
-        let stop = match next {
-            Some(next) if next.call == turn[turn.len() - 1].call => {
-                format!(", until it is about to {}", about(next))
+        let stop = match next.filter(|_| is_preempted) {
+            Some(next) => {
+                let reached = reached(turn, all.class);
+                let reached = reached.filter(|_| !is_own(&next.site, all.class));
+                let reached =
+                    reached.map_or_else(String::new, |site| format!(", having reached {}", short(site)));
+                format!(", until it is about to {}{reached}", about(next))
             }
-            _ => String::new(),
+            None => String::new(),
         };
         let number = sequence + 1;
-        lines.push(match sequence < sequences {
+        lines.push(match is_harness {
             true => format!("thread {number}: {begin}{called}{stop}"),
             false => {
                 let verb = if goes_on { "goes on" } else { "runs" };
@@ -68,12 +88,24 @@ fn turns(steps: &[Step], names: &[String], sequences: usize) -> Vec<String> {
     lines
 }
 
+/// Whether a site is in the class under test.
+fn is_own(site: &str, class: &str) -> bool {
+    site.strip_prefix(class).is_some_and(|rest| rest.starts_with(['.', '$']))
+}
+
+/// The last site of a turn in the class under test.
+fn reached<'a>(turn: &'a [Step], class: &str) -> Option<&'a str> {
+    turn.iter().rev().map(|step| step.site.as_str()).find(|site| is_own(site, class))
+}
+
+/// A site without the package of its class.
+fn short(site: &str) -> &str {
+    site.rsplit_once('.').map_or(site, |(class, _)| &site[class.rfind('.').map_or(0, |dot| dot + 1)..])
+}
+
 /// The operation that a thread is about to execute, in words.
 fn about(step: &Step) -> String {
-    let site = step.site.rsplit_once('.').map_or(step.site.as_str(), |(class, method)| {
-        let start = class.rfind('.').map_or(0, |dot| dot + 1);
-        &step.site[start..start + (class.len() - start) + 1 + method.len()]
-    });
+    let site = short(&step.site);
     let what = match (step.what.as_str(), step.target.as_str()) {
         ("read" | "write", "") => format!("{} an element", step.what),
         ("acquire", _) => "enter a monitor".to_owned(),
@@ -98,7 +130,9 @@ mod tests {
             Step { sequence, call, what: text(2), site: text(3), target: text(4) }
         };
         let parsed: Vec<Step> = steps.lines().map(step).collect();
-        assert_eq!(turns(&parsed, &names, 2), expected, "{steps}");
+        let results = ["null", "()", "1"].map(str::to_owned);
+        let calls = Calls { class: "a.Map", results: &results };
+        assert_eq!(turns(&parsed, &names, 2, calls), expected, "{steps}");
     }
 
     #[test]
@@ -106,23 +140,23 @@ mod tests {
         check("", &[]);
         check(
             "0\t0\tread\ta.Map.put:1\ttable\n0\t0\twrite\ta.Map.put:2\tsize\n1\t2\tread\ta.Map.size:9\tsize\n",
-            &["thread 1: put(0,0)", "thread 2: size()"],
+            &["thread 1: put(0,0) = null", "thread 2: size() = 1"],
         );
         check(
             "0\t0\tread\ta.Map.put:1\ttable\n1\t1\tread\ta.Map.get:5\t\n1\t2\tread\ta.Map.size:9\tsize\n\
              0\t0\twrite\ta.Map.put:2\tsize\n",
             &[
                 "thread 1: put(0,0), until it is about to write size (Map.put:2)",
-                "thread 2: get(0); size()",
-                "thread 1: goes on with put(0,0)",
+                "thread 2: get(0); size() = 1",
+                "thread 1: goes on with put(0,0) = null",
             ],
         );
         check(
-            "0\t0\tread\tM.put:1\ttable\n1\t1\tread\tM.get:5\tx\n0\t0\twrite\tM.put:2\tVarHandle.compareAndSet\n",
+            "0\t0\tread\ta.Map.put:1\ttable\n1\t1\tread\tM.get:5\tx\n0\t0\twrite\tM.put:2\tVarHandle.compareAndSet\n",
             &[
-                "thread 1: put(0,0), until it is about to call VarHandle.compareAndSet (M.put:2)",
+                "thread 1: put(0,0), until it is about to call VarHandle.compareAndSet (M.put:2), having reached Map.put:1",
                 "thread 2: get(0)",
-                "thread 1: goes on with put(0,0)",
+                "thread 1: goes on with put(0,0) = null",
             ],
         );
     }

@@ -16,6 +16,8 @@
 //! - Beyond the paper's reductions there are [`rules`] about values, each with its condition, and the could-reveal
 //!   examination ([`outcome::Examination`]), which decides the order of the search.
 //! - A method under test that updates needs no core update beside it.
+//! - Before these harnesses come [`pairs`] of concurrent invocations of any two methods, with invocations before and after both.
+//! - An order in which an invocation waits for ever is no linearization.
 //! - The paper's numbers of harnesses contain each harness several times; the benchmark of this repository reproduces them.
 
 pub mod builtin;
@@ -24,6 +26,7 @@ pub mod grammar;
 pub mod interleaving;
 pub mod linearize;
 pub mod outcome;
+pub mod pairs;
 pub mod rules;
 pub mod schema;
 pub mod shuffle;

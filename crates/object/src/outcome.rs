@@ -23,7 +23,8 @@ pub type Outcome = Vec<ResultNumber>;
 /// Harnesses with more linearizations than this are not examined.
 const MOST_LINEARIZATIONS: usize = 2520;
 
-/// The results of runs, equal in every repetition; `None` for a run without such results.
+/// The results of runs, equal in every repetition; `None` for a run without such results. A run with fewer results than operations has
+/// all results before an operation that waits for ever if no other thread continues.
 pub type Results = FxHashMap<Run, Option<Outcome>>;
 
 /// The atomic outcomes of a harness, each with the linearizations that lead to it.
@@ -88,6 +89,12 @@ impl Examination {
         Some(examination)
     }
 
+    /// The same for a harness whose atomic outcomes alone are of interest.
+    pub fn sequential(harness: &Harness) -> Option<Self> {
+        let all = linearizations(&harness.lengths(), &harness.order, MOST_LINEARIZATIONS)?;
+        Some(Examination { operations: harness.operations(), linearizations: all, misbehaviours: Vec::new() })
+    }
+
     /// All runs whose results are needed.
     pub fn runs(&self) -> impl Iterator<Item = Run> + '_ {
         let misbehaviours = self.misbehaviours.iter().map(|misbehaviour| match misbehaviour {
@@ -101,10 +108,20 @@ impl Examination {
         self.linearizations.iter().map(|run| self.run(run))
     }
 
-    /// The atomic outcomes; `None` if one of the linearizations has no repeatable results.
+    /// The atomic outcomes; `None` if one of the linearizations has no repeatable results, or if the harness may wait for ever.
+    ///
+    /// An order in which an invocation waits for ever is no linearization: the invocation takes effect later. If every invocation that
+    /// could come next waits, so may the harness.
     pub fn outcomes(&self, results: &Results) -> Option<Outcomes> {
         let mut outcomes = Outcomes::default();
         for linearization in &self.linearizations {
+            let ended = results.get(&self.run(linearization))?.as_ref()?.len();
+            if ended < linearization.len() {
+                if self.waits_after(&linearization[..ended], results) {
+                    return None;
+                }
+                continue;
+            }
             let outcome = self.outcome(linearization, results)?;
             match outcomes.atomic.iter_mut().find(|(known, _)| *known == outcome) {
                 Some((_, list)) => list.push(linearization.clone()),
@@ -112,6 +129,26 @@ impl Examination {
             }
         }
         Some(outcomes)
+    }
+
+    /// The orders in which some invocation waits for ever.
+    pub fn waiting_runs(&self, results: &Results) -> Vec<Run> {
+        let waits = |run: &Run| {
+            results.get(run).and_then(Option::as_ref).is_some_and(|outcome| outcome.len() < run.len())
+        };
+        self.sequential_runs().filter(waits).collect()
+    }
+
+    /// Whether every invocation waits that could come next after these.
+    fn waits_after(&self, before: &[usize], results: &Results) -> bool {
+        let goes_on = |linearization: &&Vec<usize>| {
+            linearization.starts_with(before)
+                && results
+                    .get(&self.run(linearization))
+                    .and_then(Option::as_ref)
+                    .is_some_and(|outcome| outcome.len() > before.len())
+        };
+        !self.linearizations.iter().any(|linearization| goes_on(&linearization))
     }
 
     /// Whether a method that misbehaves could show an outcome that is not atomic.
@@ -137,8 +174,9 @@ impl Examination {
             }
             Misbehaviour::Reads { linearization, run } => {
                 let target = run[run.len() - 1];
-                let result =
-                    results.get(&self.run(run)).and_then(|results| results.as_ref()?.last().copied());
+                let result = results.get(&self.run(run)).and_then(|results| {
+                    results.as_ref().filter(|results| results.len() == run.len())?.last().copied()
+                });
                 let others = self.outcome(&self.linearizations[*linearization], results);
                 result.zip(others).is_some_and(|(result, mut outcome)| {
                     outcome[target] = result;
@@ -154,7 +192,8 @@ impl Examination {
 
     /// The outcome of a run of all invocations.
     fn outcome(&self, run: &[usize], results: &Results) -> Option<Outcome> {
-        let run_results = results.get(&self.run(run))?.as_ref()?;
+        let run_results =
+            results.get(&self.run(run))?.as_ref().filter(|results| results.len() == run.len())?;
         let mut outcome = vec![0; self.operations.len()];
         for (&invocation, &result) in run.iter().zip(run_results) {
             outcome[invocation] = result;

@@ -57,6 +57,23 @@ impl Schema {
         Ok(Schema { sequences, order })
     }
 
+    /// The sequences in groups, if the order is that each group ends before the next one begins: `[a()] < [b()], [c()]`.
+    pub fn groups(&self) -> Option<Vec<Vec<usize>>> {
+        let number = self.sequences.len();
+        let before = closure(number, &self.order);
+        let depth = |one: usize| (0..number).filter(|&other| before[other][one]).count();
+        let depths: Vec<usize> = (0..number).map(depth).collect();
+        let mut levels = depths.clone();
+        levels.sort_unstable();
+        levels.dedup();
+        let of_level = |level: &usize| (0..number).filter(|&one| depths[one] == *level).collect();
+        let groups: Vec<Vec<usize>> = levels.iter().map(of_level).collect();
+        let level = |one: usize| groups.iter().position(|group| group.contains(&one));
+        let is_grouped =
+            (0..number).all(|one| (0..number).all(|other| before[one][other] == (level(one) < level(other))));
+        is_grouped.then_some(groups)
+    }
+
     /// How many invocations there are.
     pub fn invocations(&self) -> usize {
         self.sequences.iter().map(Vec::len).sum()
@@ -89,14 +106,19 @@ impl fmt::Display for Invocation {
 
 impl fmt::Display for Schema {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (at, sequence) in self.sequences.iter().enumerate() {
-            f.write_str(if at > 0 { ", [" } else { "[" })?;
-            for (at, invocation) in sequence.iter().enumerate() {
-                write!(f, "{}{invocation}", if at > 0 { "; " } else { "" })?;
+        let groups = self.groups().filter(|groups| groups.len() > 1);
+        let all = || vec![(0..self.sequences.len()).collect()];
+        for (at, group) in groups.clone().unwrap_or_else(all).iter().enumerate() {
+            f.write_str(if at > 0 { " < " } else { "" })?;
+            for (at, &number) in group.iter().enumerate() {
+                f.write_str(if at > 0 { ", [" } else { "[" })?;
+                for (at, invocation) in self.sequences[number].iter().enumerate() {
+                    write!(f, "{}{invocation}", if at > 0 { "; " } else { "" })?;
+                }
+                f.write_str("]")?;
             }
-            f.write_str("]")?;
         }
-        if !self.order.is_empty() {
+        if groups.is_none() && !self.order.is_empty() {
             f.write_str(", {")?;
             separated(f, &self.order, |f, (before, after)| write!(f, "{before}<{after}"))?;
             f.write_str("}")?;

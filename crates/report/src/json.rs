@@ -10,7 +10,9 @@ use fissure_model::{
 };
 use serde::{Deserialize, Serialize};
 
-use crate::{Campaign, Exit, NextStep, Report, SeedRange, object::ObjectReport, triage::Standing};
+use crate::{
+    Campaign, Exit, NextStep, Report, SeedRange, object::ObjectReport, tested::TestReport, triage::Standing,
+};
 
 /// The text is not a report.
 #[derive(Debug, thiserror::Error)]
@@ -49,6 +51,8 @@ struct Document<'a> {
     object: Option<&'a ObjectReport>,
     #[serde(skip_serializing_if = "Option::is_none")]
     next_step: Option<&'a NextStep>,
+    #[serde(skip_serializing_if = "<[TestReport]>::is_empty")]
+    tests: &'a [TestReport],
 }
 
 #[derive(Serialize)]
@@ -92,6 +96,8 @@ struct Read {
     findings: Vec<Finding>,
     #[serde(default)]
     next_step: Option<NextStep>,
+    #[serde(default)]
+    tests: Vec<TestReport>,
 }
 
 /// The report as pretty-printed JSON with a line break at its end; `version` is Fissure's own.
@@ -146,6 +152,7 @@ pub fn render_with(
         findings: report.sorted_findings().into_iter().map(judged).collect(),
         object,
         next_step: report.next_step.as_ref(),
+        tests: &report.tests,
     };
     let mut text = serde_json::to_string_pretty(&document)?;
     text.push('\n');
@@ -180,6 +187,7 @@ pub fn parse(text: &str) -> Result<Report, ParseError> {
         campaigns: read.campaigns,
         findings: read.findings,
         next_step: read.next_step,
+        tests: read.tests,
         ..Report::default()
     })
 }

@@ -1,9 +1,19 @@
-//! The report as JUnit XML, which nearly every CI system shows: one test case per finding.
+//! The report as JUnit XML, which nearly every CI system shows: one test case per finding, or per test of a project.
+
+use std::time::Duration;
 
 use fissure_model::finding::Finding;
 use quick_junit::{NonSuccessKind, Report as Document, TestCase, TestCaseStatus, TestSuite};
 
-use crate::{Report, SourceFinder, finding_text::FindingText, names, text::Options, triage::Standing, words};
+use crate::{
+    Report, SourceFinder,
+    finding_text::FindingText,
+    names,
+    tested::{TestReport, TestVerdict},
+    text::Options,
+    triage::Standing,
+    words,
+};
 
 /// The report cannot be expressed as XML.
 #[derive(Debug, thiserror::Error)]
@@ -21,7 +31,11 @@ pub fn render(
     counts: &dyn Fn(&Finding) -> bool,
 ) -> Result<String, XmlError> {
     let mut suite = TestSuite::new("fissure");
-    for finding in report.sorted_findings() {
+    for test in &report.tests {
+        suite.add_test_case(case_of_test(report, test, sources, counts));
+    }
+    let is_tested = |finding: &Finding| report.tests.iter().any(|test| test.findings.contains(&finding.id));
+    for finding in report.sorted_findings().into_iter().filter(|finding| !is_tested(finding)) {
         suite.add_test_case(case(report, finding, sources, counts(finding)));
     }
     if let Some(problem) = &report.problem {
@@ -31,7 +45,7 @@ pub fn render(
             status.set_description(words::clean(&report.internal_errors.join("; ")));
         }
         suite.add_test_case(named(TestCase::new("the run gave a valid result", status)));
-    } else if report.findings.is_empty() {
+    } else if report.findings.is_empty() && report.tests.is_empty() {
         suite.add_test_case(named(TestCase::new("nothing was found", TestCaseStatus::success())));
     }
     let mut document = Document::new("fissure");
@@ -68,6 +82,55 @@ fn case(report: &Report, finding: &Finding, sources: &dyn SourceFinder, counts: 
         None => finding.sites.last().map_or_else(|| finding.subject.clone(), |site| site.class.clone()),
     };
     case.set_classname(words::clean(&class));
+    case
+}
+
+/// A test of the project. It failed if one of its findings counts, or if it fails in every schedule.
+fn case_of_test(
+    report: &Report,
+    test: &TestReport,
+    sources: &dyn SourceFinder,
+    counts: &dyn Fn(&Finding) -> bool,
+) -> TestCase {
+    let found: Vec<&Finding> =
+        report.sorted_findings().into_iter().filter(|finding| test.findings.contains(&finding.id)).collect();
+    let counting: Vec<&Finding> = found
+        .iter()
+        .filter(|finding| report.triage.standing(finding) == Standing::News && counts(finding))
+        .copied()
+        .collect();
+    let message = || words::clean(test.message.as_deref().unwrap_or_default());
+    let status = match (test.verdict, counting.first()) {
+        (_, Some(first)) => {
+            let options = Options { width: 100, color: false, verbose: true };
+            let mut status = TestCaseStatus::non_success(NonSuccessKind::Failure);
+            status.set_type(names::kind(first.kind));
+            let followed = first.consequence.as_ref().map(|consequence| format!("{}; ", consequence.message));
+            let headline = format!("{}{}", followed.unwrap_or_default(), names::headline(first));
+            status.set_message(words::clean(&headline));
+            let mut text = FindingText::new(report, &options, sources);
+            let texts: Vec<String> = counting.iter().map(|finding| text.render(finding)).collect();
+            status.set_description(texts.join("\n"));
+            status
+        }
+        (TestVerdict::FailsAnyway, None) => {
+            let mut status = TestCaseStatus::non_success(NonSuccessKind::Failure);
+            status.set_message(format!("fails in the sequential schedule already: {}", message()));
+            status
+        }
+        (TestVerdict::NeverEnds | TestVerdict::Exits | TestVerdict::Unknown, None) => {
+            let mut status = TestCaseStatus::non_success(NonSuccessKind::Error);
+            status.set_message(message());
+            status
+        }
+        (TestVerdict::NotTried, None) => skipped("the hunt was over before this test was tried"),
+        (TestVerdict::Passed | TestVerdict::Found | TestVerdict::SingleThreaded, None) => {
+            TestCaseStatus::success()
+        }
+    };
+    let mut case = TestCase::new(words::clean(&test.name), status);
+    case.set_classname(words::clean(&test.class));
+    case.set_time(Duration::from_millis(test.milliseconds));
     case
 }
 

@@ -11,6 +11,7 @@ pub mod junit;
 pub mod object;
 pub mod origins;
 pub mod sarif;
+pub mod tested;
 pub mod text;
 pub mod triage;
 
@@ -33,7 +34,7 @@ pub use fissure_model::exit::Exit;
 pub use merge::merge;
 pub use words::thousands;
 
-use crate::triage::Triage;
+use crate::{tested::TestReport, triage::Triage};
 
 /// Analyses that observe a run without controlling its schedule.
 const PASSIVE: [&str; 4] = ["racer", "eraser", "atomizer", "deadlock"];
@@ -74,6 +75,10 @@ pub struct Report {
     pub campaigns: Vec<Campaign>,
     /// The command to run next, if there is an obvious one.
     pub next_step: Option<NextStep>,
+    /// The tests that were hunted in, in the order in which they were found; empty if the program is not a test.
+    pub tests: Vec<TestReport>,
+    /// The command that repeats a finding, up to the finding's id; empty if a replay of [`Report::command`] does it.
+    pub repeats_by: String,
 }
 
 /// The command to run next after a result.
@@ -156,6 +161,9 @@ impl Report {
     /// The shell command that replays a finding; `None` if its schedule was not controlled.
     pub fn replay_command(&self, finding: &Finding) -> Option<String> {
         let seed = finding.seeds.first()?;
+        if !self.repeats_by.is_empty() {
+            return Some(format!("{}{}", self.repeats_by, words::shell_word(&finding.id)));
+        }
         if self.command.is_empty() {
             return None;
         }

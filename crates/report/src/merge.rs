@@ -36,6 +36,7 @@ pub fn merge(reports: Vec<Report>) -> Report {
         merged.jvms.extend(report.jvms);
         merged.coverage.add(&report.coverage);
         merged.next_step = merged.next_step.or(report.next_step);
+        merged.tests.extend(report.tests);
         let problem = report.problem.filter(|problem| {
             if any_valid {
                 push_once(&mut merged.notices, format!("one of the reports has no valid result: {problem}"));

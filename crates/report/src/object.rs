@@ -19,8 +19,14 @@ pub struct ObjectReport {
     pub java: String,
     /// The core methods.
     pub core: Vec<String>,
-    /// The source of the core: `given`, `built in` or `inferred`.
+    /// The source of the core: `given`, `built in`, `usual for such collections` or `inferred`.
     pub core_is: String,
+    /// Why an inferred core has these methods; empty otherwise.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub core_reason: String,
+    /// The expression that makes objects, unless it is a constructor without parameters.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub made_by: Option<String>,
     /// The most invocations in a harness.
     pub invocations: usize,
     /// The most sequences in a harness.
@@ -112,11 +118,26 @@ pub struct ViolationReport {
     /// The turns of the threads in a controlled execution with this outcome; empty if the execution was not controlled.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub interleaving: Vec<String>,
+    /// Why the method is to blame and no other; empty if that was not examined.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub because: String,
+    /// The schedules that were executed, if none of them gives the outcome, which only the real machine shows.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub memory: Option<MemoryReport>,
     /// The outcomes that would be correct.
     pub atomic: Vec<AtomicOutcome>,
     /// How often each outcome was seen, if that was counted; the finding shows it.
     #[serde(skip)]
     pub outcomes: Vec<Outcome>,
+}
+
+/// Schedules of which none gives an outcome that was seen on the real machine.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
+pub struct MemoryReport {
+    /// The number of schedules that were executed.
+    pub schedules: u64,
+    /// All schedules with at most so many preemptions are among them.
+    pub preemptions: u32,
 }
 
 /// An outcome that some order of the invocations explains.
@@ -161,13 +182,16 @@ impl ObjectReport {
 /// The report as text; each line ends with a line break.
 pub fn render(report: &ObjectReport, notices: &[String], options: &Options) -> String {
     let painter = Painter { color: options.color };
-    let mut text = format!(
-        "{} on Java {}\ncore ({}): {}\n\n",
-        painter.paint(Style::Strong, &report.class),
-        report.java,
-        report.core_is,
-        report.core.join(", ")
-    );
+    let mut text = format!("{} on Java {}\n", painter.paint(Style::Strong, &report.class), report.java);
+    if let Some(expression) = &report.made_by {
+        text.push_str(&format!("made by: {}\n", words::clean(expression)));
+    }
+    let names = if report.core.is_empty() { "none".to_owned() } else { report.core.join(", ") };
+    text.push_str(&format!("core ({}): {names}\n", report.core_is));
+    if !report.core_reason.is_empty() {
+        say(&mut text, "  ", &report.core_reason, options, painter);
+    }
+    text.push('\n');
     if options.verbose {
         for effect in &report.effects {
             let what = if effect.read_only { "only reads" } else { "is not taken to be read-only" };
@@ -248,6 +272,18 @@ fn explanation(violation: &ViolationReport, painter: Painter, options: &Options)
     for (at, turn) in violation.interleaving.iter().enumerate() {
         let lead = if at == 0 { "  by       " } else { "           " };
         text.push_str(&format!("{lead}{}\n", words::clean(turn)));
+    }
+    let memory = violation.memory.map(|memory| {
+        format!(
+            "the machine gave this outcome, but none of {} did, all with at most {} among them: it is due to the memory model, \
+             such as a reordering by the compiler or the processor, unless it needs more preemptions",
+            words::count(memory.schedules, "controlled execution", "controlled executions"),
+            words::count(u64::from(memory.preemptions), "preemption", "preemptions"),
+        )
+    });
+    let because = Some(&violation.because).filter(|because| !because.is_empty());
+    for sentence in because.into_iter().chain(&memory) {
+        say(&mut text, "  because  ", sentence, options, painter);
     }
     text.push_str("  but sequential executions give\n");
     for atomic in &violation.atomic {

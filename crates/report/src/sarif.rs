@@ -290,9 +290,10 @@ impl Writer<'_> {
     fn location(&self, frame: &Frame) -> Value {
         let name = format!("{}.{}", frame.class, frame.method);
         let mut location = json!({"logicalLocations": [{"fullyQualifiedName": name, "kind": "function"}]});
-        if let Some(file) = &frame.file {
-            let path =
-                self.sources.path(&frame.class, file).unwrap_or_else(|| usual_path(&frame.class, file));
+        // The sources of a project's tests are known, so a file that is not among them is a library's.
+        let usual = |file: &String| self.report.tests.is_empty().then(|| usual_path(&frame.class, file));
+        let path = |file: &String| self.sources.path(&frame.class, file).or_else(|| usual(file));
+        if let Some(path) = frame.file.as_ref().and_then(path) {
             let mut physical = json!({"artifactLocation": {"uri": encode(&path)}});
             if let Some(line) = frame.line.filter(|&line| line > 0) {
                 physical["region"] = json!({"startLine": line});

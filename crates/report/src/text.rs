@@ -13,7 +13,7 @@ use crate::{
     finding_text::FindingText,
     names, origins,
     style::{Painter, Style},
-    words,
+    tested, words,
 };
 
 /// How the text is laid out.
@@ -46,6 +46,9 @@ pub fn render(report: &Report, options: &Options, sources: &dyn SourceFinder) ->
     let mut finding_text = FindingText::new(report, options, sources);
     let groups = Groups::new(report, options.verbose);
     for finding in &groups.full {
+        if let Some(heading) = tested::heading(report, finding) {
+            text.push_str(&format!("{}\n", painter.paint(Style::Strong, &heading)));
+        }
         text.push_str(&format!("{}\n", finding_text.render(finding)));
     }
     let brief: [(&str, Style, &[&Finding]); 2] = [
@@ -62,6 +65,7 @@ pub fn render(report: &Report, options: &Options, sources: &dyn SourceFinder) ->
         }
         text.push('\n');
     }
+    text.push_str(&tested::table(&report.tests, options));
     let mut summary = Summary { options, painter, text };
     for notice in &report.notices {
         summary.say("note: ", notice);

@@ -15,7 +15,7 @@ use fissure_analysis::{
     },
     interleavings::{Candidate, Candidates},
     racing::{Racing, RacingPair},
-    relaxed::{Held, Relaxed},
+    relaxed::{Held, Relaxed, Stamp},
 };
 use fissure_model::{
     event::{AccessKind, LockMode},
@@ -44,8 +44,23 @@ pub struct Observer {
     races: VecDeque<Race>,
     /// For each thread, the locks of its accesses that have begun and not ended, the innermost access last.
     begun: Vec<Vec<Vec<Held>>>,
-    /// Whether the single-threaded phase is over. Accesses in that phase are ordered with all others and are ignored.
+    /// Whether the single-threaded phase is over. Accesses in that phase are ordered with all others and are ignored, except those of
+    /// units of work that go on after it: other threads may come between these and the later accesses of the unit.
     is_multithreaded: bool,
+    early: Vec<Early>,
+    /// How many of them were dropped because there were too many.
+    early_cut: u64,
+}
+
+/// How many accesses of the single-threaded phase are kept.
+const EARLY: usize = 4_096;
+
+/// An access to an atomic set in the single-threaded phase.
+#[derive(Debug)]
+struct Early {
+    access: Access,
+    stamp: Stamp,
+    step: u64,
 }
 
 impl Observer {
@@ -90,15 +105,26 @@ impl Observer {
 
     /// Adds an access that was made under these locks, or under those that the thread holds now.
     fn add(&mut self, access: &Access, held: Option<Vec<Held>>, step: u64) {
-        if !self.is_multithreaded {
+        if self.profile.is_none() && self.checker.is_none() {
             return;
         }
-        if let Some(profile) = &mut self.profile {
-            let mut stamp = self.relaxed.stamp(access.thread);
-            if let Some(held) = held {
-                stamp.locks = held.into();
+        let mut stamp = self.relaxed.stamp(access.thread);
+        if let Some(held) = held {
+            stamp.locks = held.into();
+        }
+        if self.is_multithreaded {
+            self.add_stamped(access, &stamp, step);
+        } else if access.unit.unit.is_some() {
+            match self.early.len() < EARLY {
+                true => self.early.push(Early { access: *access, stamp, step }),
+                false => self.early_cut += 1,
             }
-            profile.access(access, &stamp);
+        }
+    }
+
+    fn add_stamped(&mut self, access: &Access, stamp: &Stamp, step: u64) {
+        if let Some(profile) = &mut self.profile {
+            profile.access(access, stamp);
         }
         if let Some(checker) = &mut self.checker {
             self.violations.extend(checker.access(access, step));
@@ -136,7 +162,9 @@ impl Observer {
 
     /// The atomic-set violations that other executions may show, and the omissions. Consumes the profile: later calls return nothing.
     pub fn predictions(&mut self) -> (Vec<Prediction>, Cut) {
-        self.profile.take().map_or_else(Default::default, |profile| profile.predict(&self.relaxed))
+        let (predictions, cut) =
+            self.profile.take().map_or_else(Default::default, |profile| profile.predict(&self.relaxed));
+        (predictions, Cut { accesses: cut.accesses + self.early_cut, ..cut })
     }
 
     /// The pairs of sites that may race, and how many were omitted.
@@ -158,7 +186,7 @@ impl Observer {
     }
 
     /// Whether the observer looks for races.
-    pub(crate) fn wants_races(&self) -> bool {
+    pub fn wants_races(&self) -> bool {
         self.racing.is_some()
     }
 
@@ -167,7 +195,12 @@ impl Observer {
     }
 
     pub(crate) fn started(&mut self, parent: ThreadId, child: ThreadId) {
-        self.is_multithreaded = true;
+        if !self.is_multithreaded {
+            self.is_multithreaded = true;
+            for Early { access, stamp, step } in std::mem::take(&mut self.early) {
+                self.add_stamped(&access, &stamp, step);
+            }
+        }
         self.relaxed.start(parent, child);
     }
 
@@ -222,6 +255,9 @@ impl Observer {
 
     /// Executions of units have ended.
     pub(crate) fn ended(&mut self, thread: ThreadId, numbers: &[u64]) {
+        if !self.is_multithreaded && !self.early.is_empty() {
+            self.early.retain(|early| !numbers.contains(&early.access.unit.number));
+        }
         for &number in numbers {
             let occurrence = Occurrence { unit: None, number };
             if let Some(profile) = &mut self.profile {

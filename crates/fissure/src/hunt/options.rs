@@ -10,8 +10,8 @@ use clap::{
     Args, ValueEnum,
     builder::{PossibleValue, PossibleValuesParser, TypedValueParser},
 };
-use fissure_hunt::{Points, RunSettings, Shard};
-use fissure_model::{iteration::Isolation, pattern::Pattern, settings::SetRules};
+use fissure_hunt::{Aims, Points, RunSettings, Shard};
+use fissure_model::{finding::Kind, iteration::Isolation, pattern::Pattern, settings::SetRules};
 use fissure_schedule::strategy::registry::{self, StrategyError, StrategyKind};
 
 use crate::{
@@ -22,6 +22,8 @@ use crate::{
 
 /// A pause that always happens.
 const ALWAYS: u32 = 1_000_000;
+/// The default depth of `pct`.
+const DEPTH: u32 = 3;
 /// The default step limit.
 const STEPS: u64 = 1_000_000;
 /// The option that names the configuration.
@@ -32,6 +34,7 @@ const CONFIG: &str = "--config";
 #[command(after_help = "Examples:
   fissure hunt -- java -cp classes com.acme.Main
   fissure hunt --runs 200 --until-bug --json findings.json -- java -cp classes com.acme.Main
+  fissure hunt --only data-race -- java -cp classes com.acme.Main
   fissure hunt --strategy assetfuzzer,racefuzzer -- java -cp classes com.acme.Main
 
 Exit codes: 0 nothing found, 1 findings that count (see --fail-on), 2 usage or tool error.
@@ -44,6 +47,10 @@ pub(crate) struct HuntArguments {
     /// has been tried and chance shows nothing new, and makes at least 16 runs.
     #[arg(long, value_name = "TIME", value_parser = duration, conflicts_with = "runs")]
     pub(crate) budget: Option<Duration>,
+
+    /// Hunt for findings of this kind only. May be repeated, or several with commas between them.
+    #[arg(long, value_name = "KIND", value_delimiter = ',', conflicts_with = "strategy")]
+    pub(crate) only: Vec<KindName>,
 
     /// How often the program is run, apart from reference runs, however long that takes.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
@@ -108,8 +115,9 @@ pub(crate) struct ScheduleArguments {
     #[arg(long = "static")]
     pub(crate) is_static: bool,
 
-    /// The strategy that schedules threads. Several, with commas between them, hunt one after the other.
-    #[arg(long, value_name = "NAME", value_delimiter = ',', default_value = registry::default().name, value_parser = strategy_parser())]
+    /// The strategy that schedules threads. Several, with commas between them, hunt one after the other. Without this option runs have
+    /// goals of every kind: those of atomfuzzer, and races and atomic-set violations that were predicted.
+    #[arg(long, value_name = "NAME", value_delimiter = ',', value_parser = strategy_parser())]
     pub(crate) strategy: Vec<&'static StrategyKind>,
 
     /// The checkers that look at every run, whatever the strategy: atomic-sets. It makes every access to a field a scheduling point.
@@ -119,6 +127,10 @@ pub(crate) struct ScheduleArguments {
     /// The probability that a thread is paused where its atomic block could be violated, from 0 to 1.
     #[arg(long, value_name = "P", default_value = "1", value_parser = probability)]
     pub(crate) pause: u32,
+
+    /// How many ordering constraints the bugs have that --strategy pct looks for.
+    #[arg(long, value_name = "N", default_value_t = DEPTH, value_parser = clap::value_parser!(u32).range(1..=64))]
+    pub(crate) depth: u32,
 
     /// The scheduling points: where threads may be preempted.
     #[arg(long, value_name = "WHERE", default_value = "auto")]
@@ -147,6 +159,33 @@ pub(crate) struct ScheduleArguments {
 pub(crate) enum CheckerName {
     /// The eleven patterns of atomic-set violations.
     AtomicSets,
+}
+
+/// The kinds of findings of a hunt.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum KindName {
+    /// Blocks that should be atomic and are not, by their locks.
+    AtomicityViolation,
+    /// Fields that belong together and were seen or left inconsistent.
+    AtomicSetViolation,
+    /// Two accesses at the same time, one of them a write.
+    DataRace,
+    /// Threads that wait for each other.
+    Deadlock,
+    /// Uncaught exceptions, failed tests and exit codes that depend on the schedule.
+    Failure,
+}
+
+impl From<KindName> for Kind {
+    fn from(name: KindName) -> Kind {
+        match name {
+            KindName::AtomicityViolation => Kind::AtomicityViolation,
+            KindName::AtomicSetViolation => Kind::AtomicSetViolation,
+            KindName::DataRace => Kind::DataRace,
+            KindName::Deadlock => Kind::Deadlock,
+            KindName::Failure => Kind::Failure,
+        }
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -195,6 +234,28 @@ impl From<PointsName> for Points {
     }
 }
 
+impl HuntArguments {
+    /// The kinds of findings that the hunt is for; all if there are none.
+    pub(crate) fn kinds(&self) -> Vec<Kind> {
+        self.only.iter().map(|name| Kind::from(*name)).collect()
+    }
+
+    /// The kinds of goals.
+    pub(crate) fn aims(&self) -> Aims {
+        match (&self.scheduling.strategy[..], &self.only[..]) {
+            ([], []) => Aims::ALL,
+            ([], _) => Aims::for_kinds(&self.kinds()),
+            _ => Aims::FAILURES,
+        }
+    }
+
+    /// Whether the user asks for races and atomic-set violations, so that they count without a failure.
+    pub(crate) fn asks_for_violations(&self) -> bool {
+        let scheduling = &self.scheduling;
+        !(scheduling.strategy.is_empty() && scheduling.check.is_empty() && self.only.is_empty())
+    }
+}
+
 impl ScheduleArguments {
     /// The strategies of the command line, each once.
     pub(crate) fn strategies(&self) -> Vec<&'static StrategyKind> {
@@ -222,6 +283,7 @@ impl ScheduleArguments {
     pub(crate) fn run_settings(&self, sets: SetRules) -> RunSettings {
         RunSettings {
             pause: self.pause,
+            depth: self.depth,
             points: self.points.into(),
             steps: self.steps,
             checks_atomic_sets: self.check.contains(&CheckerName::AtomicSets),
@@ -248,6 +310,9 @@ impl ScheduleArguments {
                 }
                 "--pause" if self.pause == ALWAYS => {
                     merged.pause = probability(value).map_err(|_| unreadable())?;
+                }
+                "--depth" if self.depth == DEPTH => {
+                    merged.depth = value.parse().map_err(|_| unreadable())?;
                 }
                 "--points" if self.points == PointsName::Auto => {
                     merged.points = PointsName::from_str(value, false).map_err(|_| unreadable())?;
@@ -281,6 +346,9 @@ impl ScheduleArguments {
         }
         if self.pause != ALWAYS {
             add("--pause", (f64::from(self.pause) / f64::from(ALWAYS)).to_string());
+        }
+        if self.depth != DEPTH {
+            add("--depth", self.depth.to_string());
         }
         if let Some(points) = self.points.to_possible_value().filter(|_| self.points != PointsName::Auto) {
             add("--points", points.get_name().to_owned());
@@ -346,6 +414,7 @@ mod tests {
             strategy: Vec::new(),
             check: Vec::new(),
             pause: ALWAYS,
+            depth: DEPTH,
             points: PointsName::Auto,
             steps: STEPS,
             time_limit: 1,
@@ -390,6 +459,7 @@ mod tests {
         let scope = vec!["a.B".parse().unwrap(), "c..*".parse().unwrap()];
         let chosen = ScheduleArguments {
             pause: 500_000,
+            depth: 5,
             points: PointsName::Volatiles,
             steps: 9,
             scope,

@@ -50,6 +50,11 @@ fn program(command: &str) -> &str {
     }
 }
 
+/// Whether a JVM runs the tests of a build tool.
+pub(crate) fn is_of_build_tool(command: &str) -> bool {
+    ["the tests of Maven", "the tests of Gradle"].contains(&program(command))
+}
+
 #[cfg(test)]
 mod tests {
     use fissure_model::finding::Frame;

@@ -30,9 +30,11 @@ pub(super) const KEPT: usize = 16 * 1024;
 const OUTPUT_GRACE: Duration = Duration::from_secs(2);
 
 /// The program, and the agent that it runs with.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Program<'a> {
     pub(crate) command: &'a [OsString],
+    /// The working directory, if it is not Fissure's.
+    pub(crate) directory: Option<&'a Path>,
     pub(crate) scope: &'a [Pointcut],
     pub(crate) atomic: &'a [Pattern],
     pub(crate) time_limit: Duration,
@@ -41,6 +43,18 @@ pub(crate) struct Program<'a> {
     pub(crate) locality: Option<PathBuf>,
     /// The folder for the folders of the runs.
     pub(crate) folder: &'a Path,
+    pub(crate) iterated: Iterated,
+    /// Whether a debugger may stop its threads: then nothing is concluded from time that passes.
+    pub(crate) is_debugged: bool,
+}
+
+/// What its runs in a warm JVM have of their own.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Iterated {
+    /// The entries of the class path whose classes all runs share.
+    pub(crate) kept: Vec<String>,
+    /// The arguments of the program, if its JVM executes it with others too.
+    pub(crate) arguments: Option<Vec<String>>,
 }
 
 /// The handling of the program's output.
@@ -72,6 +86,7 @@ impl Program<'_> {
         let mut command = launch::controlled(self.command, &self.agent, &settings)?;
         // The terminal signals its foreground process group; a run has its own group, so that Fissure ends runs one by one.
         command.process_group(0).stdin(Stdio::null());
+        self.directory.map(|directory| command.current_dir(directory));
         if print == Print::Keep {
             command.stdout(Stdio::piped()).stderr(Stdio::piped());
         }
@@ -111,6 +126,7 @@ impl Program<'_> {
                 locality: self.locality.as_deref().map(run_folder::locality_file),
                 supervisor: std::process::id(),
                 iterations,
+                is_debugged: self.is_debugged,
             })),
             log: run_folder::log_filter(),
         };

@@ -1,11 +1,19 @@
 //! The result of a hunt as a report.
 
+use std::{ffi::OsString, path::Path};
+
 use fissure_hunt::{Found, HuntResult, HuntSettings, Points, RunFacts, StrategyResult, Tally};
-use fissure_model::{finding::Finding, pointcut::Pointcut};
+use fissure_model::{
+    finding::{Finding, Status},
+    pointcut::Pointcut,
+};
 use fissure_report::{Campaign, Report, SeedRange, thousands};
 
-use super::{HuntArguments, cause, count, problem_text, run_notes, words};
-use crate::verdict::{self, Blindness};
+use super::{ScheduleArguments, cause, count, problem_text, run_notes, words};
+use crate::{
+    args::FailOn,
+    verdict::{self, Blindness},
+};
 
 /// The note if nothing happened and accesses were no scheduling points.
 const ONLY_LOCKS: &str = "threads were preempted at lock operations only: --points fields also preempts them at atomics, volatile \
@@ -15,6 +23,10 @@ const ONLY_LOCKS: &str = "threads were preempted at lock operations only: --poin
 const UNCOUNTED: &str = "some runs failed as no reference run does, but Fissure woke a sleeping thread early in them, so they prove \
                          nothing (see the note above): replay one of the seeds to see the failure, or remove the sleeps from the \
                          program and hunt again";
+
+/// The problem if runs failed, and did not when they were repeated.
+const UNREPEATED: &str = "runs showed findings that did not show again (see the note above), so they prove nothing: the program may depend on \
+                          time, files, ports or other processes; make it depend on its threads only, and hunt again";
 
 /// The problem if every run had to be ended.
 const NEVER_ENDS: &str = "no run ended by itself, so it is not known whether the program fails at its end: run something that ends, or raise \
@@ -33,22 +45,29 @@ const TOO_MANY_ACCESSES: &str = "threads were preempted at lock operations only,
 
 /// What a report says beside the result.
 pub(crate) struct Summary<'a> {
-    pub(crate) options: &'a HuntArguments,
+    pub(crate) command: &'a [OsString],
+    pub(crate) scheduling: &'a ScheduleArguments,
+    /// The file with the configuration, if it was named.
+    pub(crate) config: Option<&'a Path>,
     pub(crate) settings: &'a HuntSettings,
     pub(crate) scope: &'a [Pointcut],
     /// Whether the user interrupted the hunt.
     pub(crate) is_interrupted: bool,
+    /// Whether findings did not show again when their runs were repeated.
+    pub(crate) has_unrepeated: bool,
+    /// Whether races and atomic-set violations without a failure count, because the user asked for them.
+    pub(crate) counts_violations: bool,
 }
 
 impl Summary<'_> {
     /// The report.
     pub(crate) fn report(&self, mut result: HuntResult) -> Report {
-        let scheduling = &self.options.scheduling;
+        let scheduling = self.scheduling;
         let problem = result.problem.take().map(|problem| problem_text(problem, scheduling.time_limit));
         let problem = problem.or_else(|| self.problem(&result));
         let mut report = Report {
-            command: words(&self.options.command),
-            options: scheduling.words(&self.settings.strategies, self.options.reporting.config.as_deref()),
+            command: words(self.command),
+            options: scheduling.words(&self.settings.strategies, self.config),
             runs: result.runs.max(result.examined),
             notices: self.notices(&result),
             problem,
@@ -95,12 +114,31 @@ impl Summary<'_> {
             notices.push(format!("the hunt was interrupted after {done}"));
         }
         notices.extend(found.iter().filter_map(|found| attempts_note(&found.finding, found.tally, *runs)));
-        let limits = (self.options.scheduling.time_limit, self.options.scheduling.steps);
+        let limits = (self.scheduling.time_limit, self.scheduling.steps);
         notices.extend(run_notes::notices(facts, limits));
         if !has_hits(found) {
             notices.extend(self.untried_notices(result));
         }
+        notices.extend(self.violation_notice(found));
+        if result.omitted > 0 {
+            let omitted = count(result.omitted, "finding of another kind is", "findings of other kinds are");
+            notices.push(format!("{omitted} left out because of --only"));
+        }
         notices
+    }
+
+    /// The note that races and atomic-set violations do not count.
+    fn violation_notice(&self, found: &[Found]) -> Option<String> {
+        let fails = |found: &&Found| verdict::counts(&found.finding, FailOn::ConfirmedOrFailed);
+        let confirmed = found.iter().filter(|found| found.finding.status > Status::Warning);
+        let common = confirmed.filter(|found| !fails(found)).count() as u64;
+        (!self.counts_violations && common > 0).then(|| {
+            let violations = count(common, "violation caused", "violations caused");
+            format!(
+                "{violations} no failure and may be intended, so the exit code does not count races and atomic-set violations of that \
+                 kind: --fail-on confirmed does, and --only failure leaves them out"
+            )
+        })
     }
 
     /// Notes about the runs of one strategy.
@@ -217,8 +255,11 @@ impl Summary<'_> {
         if self.is_interrupted && found.is_empty() {
             return Some("interrupted before anything was found".to_owned());
         }
-        if has_hits(found) {
+        if found.iter().any(|found| found.tally.hits > 0 && found.finding.status > Status::Warning) {
             return None;
+        }
+        if self.has_unrepeated {
+            return Some(UNREPEATED.to_owned());
         }
         if facts.has_uncounted_failures() {
             return Some(UNCOUNTED.to_owned());

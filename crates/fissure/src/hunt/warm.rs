@@ -16,11 +16,11 @@ use fissure_model::{
     goal::Goal,
     iteration::Isolation,
     record::RunEnd,
-    settings::{Control, StrategyName},
+    settings::{Control, Patterns, StrategyName},
 };
 
 use super::{
-    Clock, Executed, blindness_of_hunt,
+    Clock, Course, Executed, blindness_of_hunt,
     equality::{self, Digest},
     pool::{self, Manner},
     run::{Finished, Print, Program},
@@ -44,15 +44,29 @@ const MOST_SHOWN: usize = 20_000;
 /// A result, with what is kept of the runs.
 type Hunted = (HuntResult, Executed);
 
+/// The JVMs that a hunt left, for another one in a program that differs only in its arguments.
+#[derive(Default)]
+pub(crate) struct WarmJvms(Vec<Warmed>);
+
+impl WarmJvms {
+    /// Ends all of them.
+    pub(crate) fn end(&mut self) {
+        self.0.clear();
+    }
+
+    /// Adds a JVM that has executed runs like this one.
+    pub(crate) fn add(&mut self, worker: Worker, control: &Control) {
+        self.0.push(Warmed { worker, kind: kind(control), first: None });
+    }
+}
+
 /// Hunts in warm JVMs. Gives the reason if the program's runs cannot be iterations.
 pub(super) fn hunt(
-    settings: &HuntSettings,
-    program: &Program<'_>,
-    isolation: Isolation,
-    manner: Manner,
-    clock: Clock,
+    course: &Course<'_>,
     progress: Progress,
+    jvms: &mut WarmJvms,
 ) -> Result<Result<Hunted, String>, Error> {
+    let Course { settings, program, isolation, manner, clock, .. } = *course;
     if program.command.first().is_none_or(|command| !launch::is_java(command)) {
         return Ok(Err("only the command java itself can be repeated in one JVM".to_owned()));
     }
@@ -63,7 +77,7 @@ pub(super) fn hunt(
         clock,
         progress,
         executed: Executed::default(),
-        state: Mutex::default(),
+        state: Mutex::new(State { idle: std::mem::take(&mut jvms.0), ..State::default() }),
     };
     let result = fissure_hunt::hunt(settings, &mut warm);
     warm.progress.clear();
@@ -71,6 +85,9 @@ pub(super) fn hunt(
         warm.verify(settings, &result)?;
         Ok(result)
     });
+    jvms.0 = warm.with(|state| std::mem::take(&mut state.idle));
+    // They will execute another program, of which they know no run yet.
+    jvms.0.iter_mut().for_each(|warmed| warmed.first = None);
     match verified {
         Ok(result) => Ok(Ok((result, warm.executed))),
         Err(Unequal::Reason(reason)) => Ok(Err(reason)),
@@ -178,8 +195,11 @@ impl Warm<'_> {
     fn probe(&self, runs: &[Control]) -> Result<(), Unequal> {
         if let Some(control) = runs.get(COMPARED[0] as usize) {
             // The first warm JVM starts meanwhile, but does not run the program yet.
+            let is_started = self.with(|state| !state.idle.is_empty());
+            let start =
+                || if is_started { Ok(None) } else { Worker::start(self.program, control, self.isolation) };
             let (fresh, started) = thread::scope(|scope| {
-                let started = scope.spawn(|| Worker::start(self.program, control, self.isolation));
+                let started = scope.spawn(start);
                 (self.in_new_jvm(control), started.join().expect("the start of a JVM does not panic"))
             });
             let fresh = fresh?;
@@ -204,7 +224,10 @@ impl Warm<'_> {
             false => probed.digest.coarse_difference(&digest),
         };
         match difference.filter(|_| !signals::interrupted()) {
-            Some(difference) => Err(unequal(difference, control)),
+            Some(difference) => {
+                tracing::info!(difference, ?finished, "a run in a warm JVM was another");
+                Err(unequal(difference, control))
+            }
             None => Ok(true),
         }
     }
@@ -213,7 +236,7 @@ impl Warm<'_> {
         let kind = kind(control);
         let number = self.with(|state| state.count(&kind));
         let Some(mut warmed) = self.warmed(&kind, control)? else { return self.in_new_jvm(control) };
-        let finished = match warmed.worker.run(control)? {
+        let finished = match warmed.worker.run(self.program, control)? {
             Answered::Finished(finished) => {
                 self.keep_warm(warmed, control, &finished)?;
                 finished
@@ -302,18 +325,20 @@ impl Warm<'_> {
             None if equality::is_comparable(&finished.outcome) => {
                 warmed.first = Some((control.clone(), Digest::new(finished)));
             }
-            Some((first, known)) if is_repeated(warmed.worker.runs) => match warmed.worker.run(first)? {
-                Answered::Finished(again) => {
-                    if let Some(difference) = known.difference(&Digest::new(&again)) {
-                        tracing::info!(difference, ?again, "a run was another when it was repeated");
-                        return Err(Unequal::Reason(format!(
-                            "{difference} of a run with the seed {} was another when its JVM repeated it",
-                            first.seed
-                        )));
+            Some((first, known)) if is_repeated(warmed.worker.runs) => {
+                match warmed.worker.run(self.program, first)? {
+                    Answered::Finished(again) => {
+                        if let Some(difference) = known.difference(&Digest::new(&again)) {
+                            tracing::info!(difference, ?again, "a run was another when it was repeated");
+                            return Err(Unequal::Reason(format!(
+                                "{difference} of a run with the seed {} was another when its JVM repeated it",
+                                first.seed
+                            )));
+                        }
                     }
+                    _ => return self.lose("a JVM could not repeat a run"),
                 }
-                _ => return self.lose("a JVM could not repeat a run"),
-            },
+            }
             _ => {}
         }
         self.with(|state| state.idle.push(warmed));
@@ -348,7 +373,10 @@ impl Warm<'_> {
     /// Repeats the runs that the findings of a report show, in new JVMs, when no other JVM of the hunt exists any more.
     fn verify(&self, settings: &HuntSettings, result: &HuntResult) -> Result<(), Unequal> {
         let mut is_verified: HashSet<Shown> = HashSet::new();
-        self.with(|state| state.idle.clear());
+        // The JVMs of a program with arguments of its own serve other programs after this one.
+        if self.program.iterated.arguments.is_none() {
+            self.with(|state| state.idle.clear());
+        }
         for found in &result.found {
             let finding = &found.finding;
             let Some(&seed) = finding.seeds.first().filter(|_| finding.status > Status::Warning) else {
@@ -403,10 +431,13 @@ fn kind(control: &Control) -> Control {
         strategy: StrategyName::new(""),
         seed: 0,
         pause: 0,
+        depth: 0,
         goal: None,
         schedule: None,
         is_patient: false,
         steps: 0,
+        // Predictions are made from what is observed anyway.
+        patterns: Patterns { predictions: false, ..control.patterns },
         ..control.clone()
     }
 }

@@ -76,13 +76,16 @@ impl Worker {
         listener.set_nonblocking(true).map_err(Error::Folder)?;
         let socket = at("requests").to_string_lossy().into_owned();
         let settings = at("settings.json");
-        program.write_settings(control.clone(), Some(IterationSettings { socket, isolation }), &settings)?;
+        let kept = program.iterated.kept.clone();
+        let iterations = IterationSettings { socket, isolation, kept };
+        program.write_settings(control.clone(), Some(iterations), &settings)?;
         let mut command = launch::controlled(program.command, &program.agent, &settings)?;
         let [output, errors] = ["output", "errors"].map(|name| appended(&at(name)));
         let (output, errors) = (output.map_err(Error::Folder)?, errors.map_err(Error::Folder)?);
         let streams = [&output, &errors].map(File::try_clone);
         let [stdout, stderr] = streams;
         command.process_group(0).stdin(Stdio::null());
+        program.directory.map(|directory| command.current_dir(directory));
         command.stdout(stdout.map_err(Error::Folder)?).stderr(stderr.map_err(Error::Folder)?);
         let mut child = launch::spawn(&mut command)?;
         let records = at(&format!("jvm-{}.jsonl", child.id()));
@@ -109,10 +112,11 @@ impl Worker {
         }))
     }
 
-    /// Executes a run.
-    pub(crate) fn run(&mut self, control: &Control) -> Result<Answered, Error> {
+    /// Executes a run of a program that is started with the same command, apart from its arguments.
+    pub(crate) fn run(&mut self, program: &Program<'_>, control: &Control) -> Result<Answered, Error> {
         self.runs += 1;
-        let request = serde_json::to_vec(&Request { control: control.clone() });
+        let arguments = program.iterated.arguments.clone();
+        let request = serde_json::to_vec(&Request { control: control.clone(), arguments });
         let mut request = request.map_err(|error| Error::Folder(error.into()))?;
         request.push(b'\n');
         if self.connection.get_mut().write_all(&request).is_err() {

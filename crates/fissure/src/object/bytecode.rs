@@ -14,8 +14,8 @@ pub(crate) struct Plan<'a> {
     pub(crate) name: &'a str,
     /// The class under test, with slashes.
     pub(crate) target: &'a str,
-    /// The constructor's parameters, and the index of its first argument among the constants.
-    pub(crate) constructor: (&'a [ParameterInfo], usize),
+    /// The constructor's parameters, and the index of its first argument among the constants; without it an expression makes objects.
+    pub(crate) constructor: Option<(&'a [ParameterInfo], usize)>,
     /// For each operation the method, and the index of its first argument among the constants.
     pub(crate) operations: Vec<(&'a MethodInfo, usize)>,
 }
@@ -34,7 +34,10 @@ pub(crate) fn generate(plan: &Plan<'_>) -> Result<Vec<u8>, ClassError> {
         code.invoke_special(OPERATIONS, "<init>", "()V");
         code.return_nothing();
     });
-    class.method(AccessFlags::PUBLIC, "create", "()Ljava/lang/Object;", |code| create(code, plan));
+    if let Some(constructor) = plan.constructor {
+        let create = |code: &mut CodeBuilder<'_>| create(code, plan.target, constructor);
+        class.method(AccessFlags::PUBLIC, "create", "()Ljava/lang/Object;", create);
+    }
     let descriptor = "(ILjava/lang/Object;)Ljava/lang/Object;";
     class.method(AccessFlags::PUBLIC, "invoke", descriptor, |code| invoke(code, plan));
     for (number, (method, first)) in plan.operations.iter().enumerate() {
@@ -55,22 +58,26 @@ fn constants(code: &mut CodeBuilder<'_>) {
     code.get_field(OPERATIONS, "constants", "[Ljava/lang/Object;");
 }
 
-fn create(code: &mut CodeBuilder<'_>, plan: &Plan<'_>) {
-    let (parameters, first) = plan.constructor;
-    code.new_object(plan.target);
+fn create(code: &mut CodeBuilder<'_>, class: &str, (parameters, first): (&[ParameterInfo], usize)) {
+    code.new_object(class);
     code.dup();
     for (at, parameter) in parameters.iter().enumerate() {
         constants(code);
         argument(code, parameter, first + at);
     }
-    code.invoke_special(plan.target, "<init>", &format!("({})V", descriptors(parameters)));
+    code.invoke_special(class, "<init>", &format!("({})V", descriptors(parameters)));
     code.return_reference();
 }
 
 /// Calls the operation of a number; an unknown number goes to the last one.
 fn invoke(code: &mut CodeBuilder<'_>, plan: &Plan<'_>) {
     let cases: Vec<Label> = plan.operations.iter().map(|_| code.label()).collect();
-    let default = cases.last().copied().unwrap_or_else(|| code.label());
+    let Some(&default) = cases.last() else {
+        // Without operations only `create` is called.
+        code.load(2);
+        code.return_reference();
+        return;
+    };
     code.load_int(1);
     code.table_switch(&cases, default);
     for (number, case) in cases.iter().enumerate() {

@@ -13,6 +13,8 @@ pub(crate) struct ClassInfo {
     families: Vec<String>,
     /// The constructors that generated code may call, with whether they are public.
     pub(crate) constructors: Vec<(bool, Vec<ParameterInfo>)>,
+    /// Expressions that may make an object without one of the constructors, the most likely ones first.
+    pub(crate) factories: Vec<String>,
     /// Instance methods that generated code may call.
     pub(crate) methods: Vec<MethodInfo>,
 }
@@ -100,6 +102,7 @@ pub(crate) fn read(reader: &mut Reader) -> Result<Description, WireError> {
         ..ClassInfo::default()
     };
     class.constructors = reader.list(|reader| Ok((reader.byte()? != 0, reader.list(parameter)?)))?;
+    class.factories = reader.list(Reader::text)?;
     class.methods = reader.list(|reader| {
         Ok(MethodInfo { name: reader.text()?, returns: reader.text()?, parameters: reader.list(parameter)? })
     })?;

@@ -43,10 +43,14 @@ const CLASSES: &[(&str, &[u8])] = classes![
     "Driver$Loader",
     "Driver",
     "Explorer",
+    "Expression$Lambda",
+    "Expression$Node",
+    "Expression",
     "Functions$Seen",
     "Functions",
     "Gates$Closed",
     "Gates",
+    "Makers",
     "Operations",
     "Relay",
     "Runner",
@@ -74,6 +78,12 @@ const PATIENCE: Duration = Duration::from_secs(30);
 /// A run that takes longer is taken to be blocked for ever.
 const STUCK_AFTER: Duration = Duration::from_millis(500);
 
+/// The same where a run is repeated to confirm a violation.
+const CERTAINLY_STUCK_AFTER: Duration = Duration::from_secs(2);
+
+/// Up to so many repetitions, the driver does not execute runs again that are known to wait.
+pub(crate) const FEW: usize = 2;
+
 /// How a JVM is started.
 #[derive(Debug, Clone)]
 pub(crate) struct Setup {
@@ -94,6 +104,8 @@ pub(crate) struct Setup {
 pub(crate) enum RunEnd {
     /// With these results, in each repetition.
     Results(Outcome),
+    /// An operation waits for another thread, and there is none; the results before it.
+    Waits(Outcome),
     /// With other results in a later repetition.
     Varies,
     /// It did not end.
@@ -137,7 +149,7 @@ pub(crate) struct Explored {
 }
 
 /// How far a harness is explored.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Depth {
     /// The most preemptions.
     pub(crate) preemptions: u32,
@@ -147,6 +159,25 @@ pub(crate) struct Depth {
     pub(crate) time: Duration,
     /// Whether to go on after the first violation.
     pub(crate) patient: bool,
+    /// The invocations during which no other sequence may continue, counted sequence by sequence.
+    pub(crate) whole: Vec<usize>,
+}
+
+/// A generated class and how its objects are made.
+#[derive(Debug)]
+pub(crate) struct Loaded {
+    /// The class under test.
+    pub(crate) target: String,
+    /// The name of the generated class.
+    pub(crate) name: String,
+    /// The class that the user named, in whose package expressions find others.
+    pub(crate) near: String,
+    /// The expression that makes objects; empty if a constructor does.
+    pub(crate) expression: String,
+    /// The generated class.
+    pub(crate) class: Vec<u8>,
+    /// The arguments.
+    pub(crate) constants: Vec<Vec<u8>>,
 }
 
 /// A running JVM.
@@ -164,6 +195,7 @@ pub(crate) struct Driver {
     pub(crate) version: String,
     /// Whether each actor is pinned to its own processor.
     pub(crate) pinned: bool,
+    actors: usize,
 }
 
 /// Kills a JVM that does not answer in time.
@@ -230,6 +262,7 @@ impl Driver {
             fit: true,
             version: String::new(),
             pinned: false,
+            actors: setup.actors,
         };
         driver.watchdog.set(Some(Instant::now() + PATIENCE));
         let greeting = driver.reader.text();
@@ -245,27 +278,24 @@ impl Driver {
         Ok(driver)
     }
 
-    /// The constructors and methods of a class.
-    pub(crate) fn describe(&mut self, class: &str) -> Result<Description, WireError> {
+    /// The constructors and methods of a class, or if it is abstract, of the class of the object that the expression makes.
+    pub(crate) fn describe(&mut self, class: &str, expression: &str) -> Result<Description, WireError> {
         let mut message = Message::new(DESCRIBE);
         message.text(class);
+        message.text(expression);
         self.request(&message, Duration::ZERO, describe::read)
     }
 
     /// Makes the operations of a generated class executable; the error says what is wrong with the class.
-    pub(crate) fn load(
-        &mut self,
-        target: &str,
-        name: &str,
-        class: &[u8],
-        constants: &[Vec<u8>],
-    ) -> Result<(), Result<String, WireError>> {
+    pub(crate) fn load(&mut self, loaded: &Loaded) -> Result<(), Result<String, WireError>> {
         let mut message = Message::new(LOAD);
-        message.text(target);
-        message.text(name);
-        message.blob(class);
-        message.int(constants.len());
-        constants.iter().for_each(|constant| message.bytes.extend_from_slice(constant));
+        message.text(&loaded.target);
+        message.text(&loaded.name);
+        message.text(&loaded.near);
+        message.text(&loaded.expression);
+        message.blob(&loaded.class);
+        message.int(loaded.constants.len());
+        loaded.constants.iter().for_each(|constant| message.bytes.extend_from_slice(constant));
         self.texts.clear();
         match self.request(&message, Duration::ZERO, Reader::text) {
             Ok(problem) if problem.is_empty() => Ok(()),
@@ -276,7 +306,8 @@ impl Driver {
     /// Executes operations one after the other, each run so many times on fresh objects.
     pub(crate) fn run(&mut self, runs: &[Run], repetitions: usize) -> Result<Vec<RunEnd>, WireError> {
         let mut message = Message::new(RUN);
-        message.int(STUCK_AFTER.as_millis() as usize);
+        let patience = if repetitions > FEW { CERTAINLY_STUCK_AFTER } else { STUCK_AFTER };
+        message.int(patience.as_millis() as usize);
         message.int(repetitions);
         message.int(runs.len());
         runs.iter().for_each(|run| message.numbers(run.iter().map(|&one| usize::from(one))));
@@ -287,6 +318,10 @@ impl Driver {
                     0 => RunEnd::Results(numbers(reader, run.len())?),
                     1 => RunEnd::Varies,
                     2 => RunEnd::Stuck,
+                    4 => {
+                        let number = reader.int()?.max(0) as usize;
+                        RunEnd::Waits(numbers(reader, number)?)
+                    }
                     _ => RunEnd::NoObject(String::new()),
                 });
             }
@@ -361,6 +396,7 @@ impl Driver {
         message.long(depth.time.as_nanos() as i64);
         message.long(depth.executions as i64);
         message.byte(u8::from(depth.patient));
+        message.numbers(depth.whole.iter().copied());
         let width = harness.lengths().iter().sum();
         let (explored, new_texts, fit) = self.request(&message, depth.time, |reader| {
             let stressed = stressed(reader, width)?;
@@ -397,14 +433,15 @@ impl Driver {
             .flat_map(|(sequence, &length)| std::iter::repeat_n(sequence, length))
             .collect();
         let mut message = Message::new(RELAY);
-        message.int(harness.sequences.len());
+        let actors = harness.sequences.len().min(self.actors);
+        message.int(actors);
         message.int(repetitions);
         let steps: Vec<Run> =
             linearizations.iter().map(|run| run.iter().map(|&one| operations[one]).collect()).collect();
         sequences(&mut message, steps.iter().map(Vec::as_slice));
         message.int(linearizations.len());
         for run in linearizations {
-            message.numbers(run.iter().map(|&one| owners[one]));
+            message.numbers(run.iter().map(|&one| owners[one] % actors));
         }
         let time = Duration::from_millis(linearizations.len() as u64 * repetitions as u64);
         let (results, new_texts, fit) = self.request(&message, time, |reader| {

@@ -47,8 +47,21 @@ pub(crate) enum ObjectError {
         reason: String,
     },
 
+    /// The expression makes no object of the class.
+    #[error("{expression} makes no {class} ({reason}); give another expression with --new")]
+    Expression {
+        /// The class under test.
+        class: String,
+        /// The expression.
+        expression: String,
+        /// The problem.
+        reason: String,
+    },
+
     /// The class cannot be instantiated.
-    #[error("{class} is {what}, so it has no objects; name a class that implements it")]
+    #[error(
+        "{class} is {what}, so it has no objects of its own; name a class that implements it, or make one with --new EXPR"
+    )]
     Abstract {
         /// The class under test.
         class: String,
@@ -58,7 +71,7 @@ pub(crate) enum ObjectError {
 
     /// No constructor is accessible.
     #[error(
-        "{class} has no public constructor; test a class of your own that makes and wraps such an object"
+        "{class} has no public constructor or factory that can be called; make an object with --new, as in --new 'Pool.create(2)'"
     )]
     NoConstructor {
         /// The class under test.
@@ -83,11 +96,11 @@ pub(crate) enum ObjectError {
         reason: String,
     },
 
-    /// There is no core to test with.
+    /// No method was executed by several threads.
     #[error(
-        "no method of {class} is known to be basic; name the ones that you take to be atomic with --core, as in --core get,set"
+        "no two calls of {class} could be executed at the same time, for none of its methods that can be called changes an object, or there was no time; name methods with --core or give more with --total-budget"
     )]
-    NoCore {
+    Nothing {
         /// The class under test.
         class: String,
     },

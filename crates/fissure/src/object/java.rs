@@ -3,7 +3,11 @@
 use fissure_object::{Invocation, Schema, Value};
 use fissure_report::object::ViolationReport;
 
-use super::{describe::ParameterInfo, target::Target};
+use super::{
+    describe::ParameterInfo,
+    target::{Creation, Target},
+    values,
+};
 
 const TEMPLATE: &str = include_str!("../../object/reproduce.java.in");
 
@@ -67,8 +71,12 @@ fn literal(text: &str) -> String {
 }
 
 fn create(target: &Target, class: &str) -> String {
-    let (parameters, arguments) = &target.constructor;
-    format!("new {class}({})", call(parameters, arguments))
+    match &target.creation {
+        Creation::Constructor(parameters, arguments) => {
+            format!("new {class}({})", call(parameters, arguments))
+        }
+        Creation::Expression(expression) => format!("({class}) {expression}"),
+    }
 }
 
 fn call(parameters: &[ParameterInfo], arguments: &[Value]) -> String {
@@ -98,6 +106,7 @@ fn argument(kind: &str, value: &Value) -> String {
             format!("{}.{name}", inner.split('|').next().unwrap_or_default().replace('$', "."))
         }
         ("X", Value::Name(name)) => function(inner, name),
+        ("O", Value::Name(name)) => values::expression(inner, name).unwrap_or("null").to_owned(),
         ("L" | "H", Value::List(items)) => {
             let items: Vec<String> = items.iter().map(|item| argument(inner, item)).collect();
             let list = format!("Collections.unmodifiableList(Arrays.asList({}))", items.join(", "));

@@ -20,7 +20,7 @@ use fissure_static::{
 
 use super::{
     describe::ParameterInfo,
-    target::{Callable, Target},
+    target::{Callable, Creation, Target},
 };
 use crate::locality;
 
@@ -45,16 +45,22 @@ pub(crate) fn analyse(target: &mut Target, java: &Path, classpath: &str) -> Opti
     let methods = callables.iter().map(|callable| {
         (callable.info.name.clone(), descriptor(&callable.info.parameters, &callable.info.returns))
     });
+    // The analysis of effects follows objects from their constructor; how an expression makes them is not known.
+    let constructor = match &target.creation {
+        Creation::Constructor(parameters, _) => Some(descriptor(parameters, "V")),
+        Creation::Expression(_) => None,
+    };
     let subject = Subject {
         class: target.class.name.replace('.', "/"),
-        constructor: descriptor(&target.constructor.0, "V"),
+        constructor: constructor.clone().unwrap_or_else(|| "()V".to_owned()),
         methods: methods.collect(),
     };
-    let found = effects(&mut classes, &subject);
+    let found = constructor.map(|_| effects(&mut classes, &subject));
     let constants = comparands(&mut classes, &subject);
     let all = Constants::new(callables.iter().zip(&constants));
-    for (callable, effect) in callables.into_iter().zip(found) {
-        callable.effect = Some(effect);
+    let mut found = found.into_iter().flatten();
+    for callable in callables {
+        callable.effect = found.next();
         all.extend(callable);
     }
     None

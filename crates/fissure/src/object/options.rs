@@ -22,6 +22,8 @@ struct SpecFile {
     read_only: Vec<String>,
     #[serde(default)]
     constructor: Option<Vec<toml::Value>>,
+    #[serde(default)]
+    new: Option<String>,
 }
 
 /// The settings of options and file together; an option replaces the file's setting.
@@ -44,6 +46,7 @@ pub(crate) fn settings(options: &ObjectArguments) -> Result<UserSettings, Object
             Some(text) => Some(arguments(text)?),
             None => file.constructor,
         },
+        expression: options.new.clone().or(file.expression),
     })
 }
 
@@ -72,6 +75,7 @@ fn parse_file(text: &str) -> Result<UserSettings, String> {
         exclude: file.exclude,
         read_only: file.read_only,
         constructor,
+        expression: file.new,
     })
 }
 

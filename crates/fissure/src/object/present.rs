@@ -6,11 +6,16 @@ use fissure_model::finding::Outcome;
 use fissure_object::{
     Schema,
     enumerate::{Alphabet, Harness},
-    interleaving::{self, Step},
+    interleaving::{self, Calls, Step},
 };
-use fissure_report::object::{AtomicOutcome, ViolationReport};
+use fissure_report::object::{AtomicOutcome, MemoryReport, ViolationReport};
 
-use super::{error::ObjectError, java, results::Violation, target::Target};
+use super::{
+    error::ObjectError,
+    java,
+    results::{Cause, Violation},
+    target::{Creation, Target},
+};
 
 /// A violation as reports show it.
 #[derive(Debug, Clone)]
@@ -19,6 +24,8 @@ pub(crate) struct Shown {
     pub(crate) report: ViolationReport,
     /// The harness with the names of its methods.
     pub(crate) schema: Schema,
+    /// The method.
+    pub(crate) method: String,
 }
 
 impl Shown {
@@ -32,15 +39,20 @@ impl Shown {
                 .map(|order| in_words(order, &violation.harness, alphabet))
                 .collect(),
         });
+        let (because, memory) =
+            violation.cause.as_ref().map_or_else(Default::default, |one| cause(method, one));
         Shown {
             report: ViolationReport {
+                because,
+                memory,
                 subject: format!("{class}.{}", method.split('<').next().unwrap_or(method)),
                 harness: schema.to_string(),
                 outcome: violation.outcome.join(", "),
                 hits: violation.hits,
                 executions: violation.executions,
                 interleaving: violation.steps.as_ref().map_or_else(Vec::new, |text| {
-                    interleaving::in_words(&steps(text), &violation.harness, alphabet)
+                    let calls = Calls { class, results: &violation.outcome };
+                    interleaving::in_words(&steps(text), &violation.harness, alphabet, calls)
                 }),
                 atomic: atomic.collect(),
                 outcomes: violation
@@ -54,6 +66,50 @@ impl Shown {
                     .collect(),
             },
             schema,
+            method: method.to_owned(),
+        }
+    }
+}
+
+/// How objects are made, as a user would write it.
+pub(crate) fn creation(creation: &Creation, class: &str) -> String {
+    match creation {
+        Creation::Constructor(_, arguments) => {
+            let arguments: Vec<String> = arguments.iter().map(ToString::to_string).collect();
+            let simple = class.rsplit(['.', '$']).next().unwrap_or(class);
+            format!("new {simple}({})", arguments.join(", "))
+        }
+        Creation::Expression(expression) => expression.clone(),
+    }
+}
+
+/// Why a method is to blame, as a sentence, and the schedules that were executed if none gives the outcome.
+fn cause(method: &str, cause: &Cause) -> (String, Option<MemoryReport>) {
+    let name = |method: &str| method.split('<').next().unwrap_or(method).to_owned();
+    let list = |methods: &[String]| methods.iter().map(|one| name(one)).collect::<Vec<_>>().join(" and ");
+    let method = name(method);
+    match cause {
+        Cause::Itself => (format!("{method} is not atomic beside another call of itself"), None),
+        Cause::Remains { atomic } => {
+            let be = if atomic.len() == 1 { "is" } else { "are" };
+            (format!("some schedule gives such an outcome even if {} {be} made atomic", list(atomic)), None)
+        }
+        Cause::Core { methods } => {
+            let be = if methods.len() == 1 { "is" } else { "are" };
+            (
+                format!(
+                    "{} {be} of the core, whose methods are atomic beside each other as far as was tried",
+                    list(methods)
+                ),
+                None,
+            )
+        }
+        Cause::Together { methods } => {
+            (format!("no schedule gives such an outcome if one of {} is made atomic", list(methods)), None)
+        }
+        Cause::Memory { schedules, preemptions } => {
+            let memory = MemoryReport { schedules: *schedules, preemptions: *preemptions };
+            (String::new(), Some(memory))
         }
     }
 }

@@ -27,6 +27,8 @@ pub(crate) struct Findings {
     pub(crate) thread_dependent: u64,
     /// The executions under controlled schedules.
     pub(crate) schedules: Schedules,
+    /// The most different values in a harness.
+    pub(crate) values: usize,
     /// How fast the single harness of `--harness` was executed, if it was stressed.
     pub(crate) rate: Option<RateReport>,
 }
@@ -42,7 +44,8 @@ impl Findings {
             undetermined: self.undetermined.max(later.undetermined),
             stuck: self.stuck.into_iter().chain(later.stuck).collect(),
             thread_dependent: self.thread_dependent.max(later.thread_dependent),
-            schedules: later.schedules,
+            schedules: self.schedules.and(later.schedules),
+            values: self.values.max(later.values),
             rate: self.rate.or(later.rate),
         }
     }
@@ -65,6 +68,37 @@ pub(crate) struct Violation {
     pub(crate) counts: Vec<(Vec<String>, u64, bool)>,
     /// The steps of a controlled execution with this outcome, as the agent records them.
     pub(crate) steps: Option<String>,
+    /// Why the method is to blame, if that was examined.
+    pub(crate) cause: Option<Cause>,
+}
+
+/// Why a method is to blame.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Cause {
+    /// All concurrent calls are of this method.
+    Itself,
+    /// Schedules show a violation although the calls of these methods are atomic.
+    Remains {
+        /// The methods.
+        atomic: Vec<String>,
+    },
+    /// All other methods are of the core, and are assumed to be atomic.
+    Core {
+        /// The methods of the core.
+        methods: Vec<String>,
+    },
+    /// The violation disappears if any of these methods is atomic.
+    Together {
+        /// The methods.
+        methods: Vec<String>,
+    },
+    /// No schedule gives the outcome.
+    Memory {
+        /// The number of schedules.
+        schedules: u64,
+        /// The most preemptions in them.
+        preemptions: u32,
+    },
 }
 
 /// How many schedules were executed, and how many were not.
@@ -85,6 +119,18 @@ pub(crate) struct Schedules {
 }
 
 impl Schedules {
+    /// The schedules of two searches.
+    fn and(self, later: Schedules) -> Schedules {
+        Schedules {
+            harnesses: self.harnesses + later.harnesses,
+            schedules: self.schedules + later.schedules,
+            unfinished: self.unfinished + later.unfinished,
+            cut: self.cut + later.cut,
+            diverged: self.diverged + later.diverged,
+            strays: self.strays + later.strays,
+        }
+    }
+
     /// For the report, if any schedule was controlled.
     pub(crate) fn report(&self) -> Option<SchedulesReport> {
         (self.harnesses + self.unfinished > 0).then_some(SchedulesReport {

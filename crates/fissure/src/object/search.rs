@@ -5,10 +5,13 @@
 //! reveal something ([`Examination::could_reveal`]) come first; a few others are tried in every round, because the examination only
 //! knows the usual ways in which methods misbehave.
 
-use std::time::{Duration, Instant};
+use std::{
+    collections::BTreeSet,
+    time::{Duration, Instant},
+};
 
 use fissure_object::{
-    enumerate::{Alphabet, Enumeration, Harness, Rank},
+    enumerate::{Alphabet, Enumeration, Harness, Operation, Rank},
     outcome::{Examination, Outcome, Outcomes},
     rules::Rules,
     shuffle::Shuffled,
@@ -23,7 +26,7 @@ use super::{
     results::{Findings, PREEMPTIONS, Violation},
     session::Session,
 };
-use crate::progress::Progress;
+use crate::{progress::Progress, signals};
 
 /// The limits of a search.
 #[derive(Debug, Clone, Copy)]
@@ -119,6 +122,9 @@ const BATCH: usize = 128;
 /// A harness with more schedules than this is given up.
 const MOST_SCHEDULES: u64 = 30_000;
 
+/// The number of preemptions in schedules of a harness whose outcome may be due to the memory model.
+const MANY: u32 = 8;
+
 /// How often linearizations are repeated before a violation is reported.
 const REPETITIONS: usize = 50;
 
@@ -141,6 +147,8 @@ pub(crate) struct Search<'a> {
     mode: Mode,
     /// The current limit on the preemptions of controlled schedules.
     preemptions: u32,
+    /// The methods whose calls are whole: no other sequence continues during them.
+    whole: BTreeSet<String>,
 }
 
 impl<'a> Search<'a> {
@@ -163,7 +171,13 @@ impl<'a> Search<'a> {
             patient: false,
             mode,
             preemptions: PREEMPTIONS,
+            whole: BTreeSet::new(),
         }
+    }
+
+    /// Makes the calls of these methods whole in controlled schedules: no other sequence continues during them.
+    pub(crate) fn set_whole(&mut self, methods: BTreeSet<String>) {
+        self.whole = methods;
     }
 
     /// Searches through all ranks.
@@ -244,6 +258,63 @@ impl<'a> Search<'a> {
         Ok(self.finish())
     }
 
+    /// Executes a harness under all schedules with few preemptions; gives the violation, with as few invocations as show it.
+    pub(crate) fn explore_one(&mut self, harness: Harness) -> Result<Option<Violation>, ObjectError> {
+        let Some(ready) = self.examine_sequentially(harness)? else { return Ok(None) };
+        self.findings.harnesses += 1;
+        let Some(seen) = self.violates(&ready, Duration::MAX)? else { return Ok(None) };
+        let (ready, seen) = self.shrink(ready, seen)?;
+        self.count(&ready, seen).map(Some)
+    }
+
+    /// Executes a harness under stress for the whole budget or until it shows a violation.
+    pub(crate) fn stress_one(&mut self, harness: Harness) -> Result<Option<Violation>, ObjectError> {
+        let Some(ready) = self.examine_sequentially(harness)? else { return Ok(None) };
+        self.findings.harnesses += 1;
+        let Some(seen) = self.violates(&ready, self.bounds.budget)? else { return Ok(None) };
+        let (ready, seen) = self.shrink(ready, seen)?;
+        self.count(&ready, seen).map(Some)
+    }
+
+    /// Executes a harness under schedules with many preemptions; gives the number of schedules, and of preemptions up to which all were
+    /// executed, if none is a violation.
+    pub(crate) fn explore_fully(&mut self, harness: Harness) -> Result<Option<(u64, u32)>, ObjectError> {
+        let Some(ready) = self.examine_sequentially(harness)? else { return Ok(None) };
+        let depth = Depth {
+            preemptions: MANY,
+            executions: MOST_SCHEDULES,
+            time: self.bounds.budget,
+            patient: false,
+            whole: Vec::new(),
+        };
+        let explored = self.session.explore(&ready.harness, &ready.outcomes, &depth)?;
+        Ok(explored.and_then(|explored| {
+            let is_sure = explored.diverged == 0 && explored.cut == 0 && !explored.has_strays;
+            let is_atomic = explored.stressed.outcomes.iter().all(|(one, _)| ready.outcomes.contains(one));
+            let complete = explored.complete.filter(|&complete| complete >= PREEMPTIONS)?;
+            let is_sure = is_sure && is_atomic && explored.stressed.problem.is_empty();
+            is_sure.then_some((explored.stressed.executions, complete))
+        }))
+    }
+
+    /// The results so far.
+    pub(crate) fn take_findings(&mut self) -> Findings {
+        let elapsed = self.started.elapsed();
+        self.started = Instant::now();
+        Findings { elapsed, ..std::mem::take(&mut self.findings) }
+    }
+
+    /// A harness with its atomic outcomes, whatever it could reveal; `None` if it has none.
+    fn examine_sequentially(&mut self, harness: Harness) -> Result<Option<Ready>, ObjectError> {
+        let Some(examination) = Examination::sequential(&harness) else { return Ok(None) };
+        let epoch = self.session.ensure_all(|| examination.runs())?;
+        let Some(outcomes) = examination.outcomes(self.session.results()) else {
+            self.findings.undetermined += 1;
+            return Ok(None);
+        };
+        Ok(Some(Ready { harness, outcomes, epoch, promise: 0, explored: 0 }))
+    }
+
     /// Executes one harness for the whole budget, whatever it shows.
     pub(crate) fn one(mut self, harness: Harness) -> Result<Findings, ObjectError> {
         if let Some(mut ready) = self.examine(vec![harness])?.into_iter().map(|(ready, _)| ready).next() {
@@ -261,7 +332,7 @@ impl<'a> Search<'a> {
     }
 
     fn is_over(&self) -> bool {
-        self.started.elapsed() >= self.bounds.budget
+        self.started.elapsed() >= self.bounds.budget || signals::interrupted()
     }
 
     fn pools(&self, spec: &Spec) -> Vec<Pool<'a>> {
@@ -323,15 +394,8 @@ impl<'a> Search<'a> {
             .into_iter()
             .filter_map(|harness| Some((harness.clone(), Examination::new(&harness, self.alphabet)?)))
             .collect();
-        let epoch = loop {
-            let epoch = self.session.epoch;
-            self.session
-                .ensure_results(examinations.iter().flat_map(|(_, examination)| examination.runs()))?;
-            // If the JVM was replaced meanwhile, the numbers of the first results are no longer valid.
-            if epoch == self.session.epoch {
-                break epoch;
-            }
-        };
+        let runs = || examinations.iter().flat_map(|(_, examination)| examination.runs());
+        let epoch = self.session.ensure_all(runs)?;
         let mut ready = Vec::new();
         for (harness, examination) in examinations {
             match examination.outcomes(self.session.results()) {
@@ -420,6 +484,7 @@ impl<'a> Search<'a> {
             executions: if self.patient { u64::MAX >> 1 } else { MOST_SCHEDULES },
             time: left.max(SHORTEST).min(time),
             patient: self.patient,
+            whole: self.whole_calls(&ready.harness),
         };
         let Some(explored) = self.session.explore(&ready.harness, &ready.outcomes, &depth)? else {
             return Ok(None);
@@ -439,6 +504,13 @@ impl<'a> Search<'a> {
         Ok(Some((explored.stressed, steps)))
     }
 
+    /// The calls of a harness that are whole.
+    fn whole_calls(&self, harness: &Harness) -> Vec<usize> {
+        let is_whole = |one: &Operation| self.whole.contains(self.alphabet.method_name(*one));
+        let operations = harness.operations();
+        operations.iter().enumerate().filter(|(_, one)| is_whole(one)).map(|(at, _)| at).collect()
+    }
+
     /// Whether no sequential execution has this outcome: neither many repetitions in one thread, nor executions with a thread for
     /// each sequence.
     fn is_confirmed(&mut self, ready: &Ready, outcome: &Outcome) -> Result<bool, ObjectError> {
@@ -448,8 +520,14 @@ impl<'a> Search<'a> {
             ready.outcomes.atomic.iter().flat_map(|(_, linearizations)| linearizations.clone()).collect();
         let runs: Vec<_> =
             all.iter().map(|run| run.iter().map(|&one| operations[one]).collect::<Vec<_>>()).collect();
+        let waiting = Examination::sequential(&ready.harness)
+            .map_or_else(Vec::new, |examination| examination.waiting_runs(self.session.results()));
         let ends = self.session.run(&runs, REPETITIONS)?;
-        if ends.iter().any(|end| !matches!(end, RunEnd::Results(_))) || epoch != self.session.epoch {
+        let has_ended = ends.iter().all(|end| matches!(end, RunEnd::Results(_)));
+        // An order in which a call waits must still wait after a longer time.
+        let waits = self.session.run(&waiting, REPETITIONS)?;
+        let still_waits = waits.iter().all(|end| matches!(end, RunEnd::Waits(_)));
+        if !has_ended || !still_waits || epoch != self.session.epoch {
             self.findings.undetermined += 1;
             return Ok(false);
         }
@@ -475,6 +553,7 @@ impl<'a> Search<'a> {
             executions: MOST_SCHEDULES,
             time: SEQUENTIAL_TIME,
             patient: false,
+            whole: Vec::new(),
         };
         for (outcome, linearizations) in &ready.outcomes.atomic {
             for run in linearizations {
@@ -499,11 +578,18 @@ impl<'a> Search<'a> {
     fn shrink(&mut self, mut ready: Ready, mut seen: Seen) -> Result<(Ready, Seen), ObjectError> {
         'again: loop {
             for smaller in smaller(&ready.harness) {
-                for (candidate, reveals) in self.examine(vec![smaller])? {
-                    if reveals && let Some(smaller) = self.violates(&candidate, COUNTING / 4)? {
-                        (ready, seen) = (candidate, smaller);
-                        continue 'again;
+                // Under controlled schedules every harness takes little time.
+                let candidate = match self.mode {
+                    Mode::Controlled => self.examine_sequentially(smaller)?,
+                    Mode::Stress => {
+                        let examined = self.examine(vec![smaller])?;
+                        examined.into_iter().find(|(_, reveals)| *reveals).map(|(ready, _)| ready)
                     }
+                };
+                let Some(candidate) = candidate else { continue };
+                if let Some(smaller) = self.violates(&candidate, COUNTING / 4)? {
+                    (ready, seen) = (candidate, smaller);
+                    continue 'again;
                 }
             }
             return Ok((ready, seen));
@@ -532,7 +618,7 @@ impl<'a> Search<'a> {
             counts.sort();
         }
         let harness = ready.harness.clone();
-        Ok(Violation { harness, outcome: words, hits, executions, atomic, counts, steps })
+        Ok(Violation { harness, outcome: words, hits, executions, atomic, counts, steps, cause: None })
     }
 }
 
@@ -558,23 +644,35 @@ fn chosen(list: &[Ready], number: usize) -> Vec<usize> {
     both.filter(|&at| !std::mem::replace(&mut taken[at], true)).take(number).collect()
 }
 
-/// The harness without one of its invocations, which must not be the one under test.
+/// The harness without one of its invocations, which must not be the one under test. Of concurrent sequences none becomes empty.
 fn smaller(harness: &Harness) -> Vec<Harness> {
     let mut all = Vec::new();
     let mut number = 0;
+    let concurrent = harness.concurrent();
     for (at, sequence) in harness.sequences.iter().enumerate() {
         for index in 0..sequence.len() {
             let removed = number;
             number += 1;
-            // A sequence must not become empty, because the order refers to sequences by number.
-            if harness.target == Some(removed) || sequence.len() == 1 {
+            let is_needed =
+                sequence.len() == 1 && (concurrent.contains(&removed) || harness.target.is_some());
+            if harness.target == Some(removed) || is_needed {
                 continue;
             }
             let mut smaller = harness.clone();
             smaller.sequences[at].remove(index);
             smaller.target = harness.target.map(|target| target - usize::from(removed < target));
+            if smaller.sequences[at].is_empty() {
+                smaller.sequences.remove(at);
+                smaller.order.retain(|&(before, after)| before != at && after != at);
+                for (before, after) in &mut smaller.order {
+                    *before -= usize::from(*before > at);
+                    *after -= usize::from(*after > at);
+                }
+            }
             all.push(smaller);
         }
     }
+    // The last invocations first: most observers show nothing.
+    all.reverse();
     all
 }

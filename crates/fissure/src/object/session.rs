@@ -5,15 +5,16 @@ use std::{mem, time::Duration};
 use fissure_object::{
     enumerate::{Alphabet, Harness},
     outcome::{Outcome, Outcomes, Results, Run},
+    spec::Spec,
 };
 use rustc_hash::FxHashSet;
 
 use super::{
     bytecode::{self, Plan},
     describe::{ClassInfo, Description},
-    driver::{Depth, Driver, Explored, RunEnd, Setup, Stressed},
+    driver::{Depth, Driver, Explored, FEW, Loaded, RunEnd, Setup, Stressed},
     error::ObjectError,
-    target::{Callable, Target},
+    target::{Callable, Creation, Target},
     values,
 };
 
@@ -36,15 +37,6 @@ pub(crate) struct Session {
     pub(crate) epoch: usize,
     /// Runs that ended without results.
     pub(crate) troubles: Vec<(Run, RunEnd)>,
-}
-
-/// The generated class, which must be loaded again into a new JVM.
-#[derive(Debug)]
-struct Loaded {
-    target: String,
-    name: String,
-    class: Vec<u8>,
-    constants: Vec<Vec<u8>>,
 }
 
 impl Session {
@@ -72,9 +64,9 @@ impl Session {
         self.driver.pinned
     }
 
-    /// The constructors and methods of a class.
-    pub(crate) fn describe(&mut self, class: &str) -> Result<ClassInfo, ObjectError> {
-        match self.driver.describe(class) {
+    /// The constructors and methods of a class, or if it is abstract, of the class of the object that the expression makes.
+    pub(crate) fn describe(&mut self, class: &str, expression: &str) -> Result<ClassInfo, ObjectError> {
+        match self.driver.describe(class, expression) {
             Ok(Description::Class(info)) => Ok(info),
             Ok(Description::Missing) => Err(ObjectError::NoClass { class: class.to_owned() }),
             Ok(Description::Broken(reason)) => Err(ObjectError::Broken { class: class.to_owned(), reason }),
@@ -107,9 +99,14 @@ impl Session {
         let kinds = |parameters: &'_ [super::describe::ParameterInfo]| -> Vec<String> {
             parameters.iter().map(|parameter| parameter.kind.clone()).collect()
         };
-        let (parameters, arguments) = &target.constructor;
-        let own = kinds(parameters);
-        let constructor = (parameters.as_slice(), add(own.iter().map(String::as_str).collect(), arguments));
+        let (constructor, expression) = match &target.creation {
+            Creation::Constructor(parameters, arguments) => {
+                let own = kinds(parameters);
+                let first = add(own.iter().map(String::as_str).collect(), arguments);
+                (Some((parameters.as_slice(), first)), String::new())
+            }
+            Creation::Expression(expression) => (None, expression.clone()),
+        };
         let mut operations = Vec::new();
         for (method, arguments) in alphabet.operations() {
             let info = &methods[*method].info;
@@ -125,6 +122,8 @@ impl Session {
         self.loaded = Some(Loaded {
             target: target.class.name.clone(),
             name: name.replace('/', "."),
+            near: target.asked.clone(),
+            expression,
             class,
             constants,
         });
@@ -137,10 +136,10 @@ impl Session {
         let missing: Vec<Run> =
             runs.filter(|run| !self.results.contains_key(run) && wanted.insert(run.clone())).collect();
         for batch in missing.chunks(BATCH) {
-            let ends = self.run(batch, 2)?;
+            let ends = self.run(batch, FEW)?;
             for (run, end) in batch.iter().zip(ends) {
                 let result = match end {
-                    RunEnd::Results(results) => Some(results),
+                    RunEnd::Results(results) | RunEnd::Waits(results) => Some(results),
                     RunEnd::NoObject(reason) => {
                         let class = self.class();
                         return Err(ObjectError::ConstructorThrows { class, reason });
@@ -154,6 +153,30 @@ impl Session {
             }
         }
         Ok(())
+    }
+
+    /// Executes the runs whose results are not known yet. If the JVM is replaced meanwhile, the numbers of earlier results are not valid any
+    /// more, so that all runs are executed again. Gives the epoch of the results.
+    pub(crate) fn ensure_all<I: Iterator<Item = Run>>(
+        &mut self,
+        runs: impl Fn() -> I,
+    ) -> Result<usize, ObjectError> {
+        for _ in 0..MOST_FAILURES {
+            let epoch = self.epoch;
+            self.ensure_results(runs())?;
+            if epoch == self.epoch {
+                return Ok(epoch);
+            }
+        }
+        // Some run ends the JVM each time; the results that are missing count as unknown.
+        Ok(self.epoch)
+    }
+
+    /// Makes an object, or tells why that is not possible.
+    pub(crate) fn make(&mut self, target: &Target) -> Result<(), ObjectError> {
+        let spec = Spec { core: Vec::new(), method: None };
+        self.open(target, &[], &Alphabet::sample(&spec, 1, 1))?;
+        self.ensure_results(std::iter::once(Run::new()))
     }
 
     /// The results that are known.
@@ -253,8 +276,12 @@ impl Session {
         self.troubles.clear();
         self.epoch += 1;
         let Some(loaded) = &self.loaded else { return Ok(()) };
-        match self.driver.load(&loaded.target, &loaded.name, &loaded.class, &loaded.constants) {
+        match self.driver.load(loaded) {
             Ok(()) => Ok(()),
+            Err(Ok(reason)) if !loaded.expression.is_empty() => {
+                let (class, expression) = (loaded.target.clone(), loaded.expression.clone());
+                Err(ObjectError::Expression { class, expression, reason })
+            }
             Err(Ok(reason)) => Err(ObjectError::Broken { class: loaded.target.clone(), reason }),
             // The JVM is dead; `replace_if_unfit` replaces it.
             Err(Err(_)) => Ok(()),

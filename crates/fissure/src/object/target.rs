@@ -26,6 +26,17 @@ pub(crate) struct UserSettings {
     pub(crate) read_only: Vec<String>,
     /// Arguments of the constructor.
     pub(crate) constructor: Option<Vec<Value>>,
+    /// A Java expression that makes an object.
+    pub(crate) expression: Option<String>,
+}
+
+/// How objects are made.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Creation {
+    /// By the constructor with these parameters and arguments.
+    Constructor(Vec<ParameterInfo>, Vec<Value>),
+    /// By a Java expression, which the driver evaluates.
+    Expression(String),
 }
 
 /// A method that harnesses may call.
@@ -46,17 +57,27 @@ pub(crate) struct Callable {
 pub(crate) struct Target {
     /// As reflection gives it.
     pub(crate) class: ClassInfo,
-    /// The constructor's parameters and arguments.
-    pub(crate) constructor: (Vec<ParameterInfo>, Vec<Value>),
+    /// The class that the user named, which may be an interface of it.
+    pub(crate) asked: String,
+    /// How objects are made.
+    pub(crate) creation: Creation,
     /// The core methods.
     pub(crate) core: Vec<Callable>,
     /// The methods to test.
     pub(crate) tested: Vec<Callable>,
+    /// The methods that the user wants to be tested; empty for all. While the core is not inferred yet, `tested` has others, too.
+    pub(crate) wanted: Vec<String>,
     /// Methods that cannot be or should not be called, with the reason.
     pub(crate) left_out: Vec<(String, String)>,
-    /// Whether the core was given, built in or inferred.
+    /// Whether the core was given, built in, usual for such collections, or inferred.
     pub(crate) core_is: &'static str,
 }
+
+/// The sources of a core.
+pub(crate) const GIVEN: &str = "given";
+pub(crate) const BUILT_IN: &str = "built in";
+/// The core is inferred from what methods do.
+pub(crate) const INFERRED: &str = "inferred";
 
 /// Core methods of collections; the first family that the class implements counts.
 const FAMILIES: [(&str, &[&str]); 5] = [
@@ -67,58 +88,15 @@ const FAMILIES: [(&str, &[&str]); 5] = [
     ("Collection", &["add/1", "remove/1", "contains/1"]),
 ];
 
-/// Usual names of basic operations.
-const BASIC: &[&str] = &[
-    "get",
-    "set",
-    "put",
-    "add",
-    "remove",
-    "contains",
-    "containsKey",
-    "offer",
-    "poll",
-    "peek",
-    "push",
-    "pop",
-    "read",
-    "write",
-    "value",
-    "getValue",
-    "setValue",
-    "increment",
-    "incrementAndGet",
-    "inc",
-    "decrement",
-    "decrementAndGet",
-    "dec",
-    "enqueue",
-    "dequeue",
-    "insert",
-    "delete",
-    "lookup",
-    "find",
-    "deposit",
-    "withdraw",
-    "balance",
-    "getBalance",
-    "getCount",
-    "count",
-    "tryAcquire",
-    "release",
-    "append",
-    "current",
-];
-
 impl Target {
-    /// Decides which methods to call.
-    pub(crate) fn new(class: ClassInfo, settings: &UserSettings) -> Result<Self, ObjectError> {
-        if class.is_interface() || class.is_abstract() {
-            let what = if class.is_interface() { "an interface" } else { "abstract" };
-            return Err(ObjectError::Abstract { class: class.name, what });
-        }
+    /// Decides which methods to call. The core is empty if it must be inferred.
+    pub(crate) fn new(
+        asked: &str,
+        class: ClassInfo,
+        creation: Creation,
+        settings: &UserSettings,
+    ) -> Result<Self, ObjectError> {
         let known = builtin::find(&class.name);
-        let constructor = constructor(&class, known, settings.constructor.as_deref())?;
         let mut left_out = Vec::new();
         let mut callables = Vec::new();
         for info in &class.methods {
@@ -129,16 +107,29 @@ impl Target {
         }
         label(&mut callables);
         let (core, core_is) = core(&class, &callables, known, settings)?;
+        let is_wanted = |callable: &Callable| {
+            settings.methods.is_empty()
+                || settings.methods.iter().any(|entry| is_meant(entry, &callable.info))
+        };
         let chosen = |callable: &Callable| {
-            !core.iter().any(|one| one.info == callable.info)
-                && (settings.methods.is_empty()
-                    || settings.methods.iter().any(|entry| is_meant(entry, &callable.info)))
+            !core.iter().any(|one| one.info == callable.info) && (core.is_empty() || is_wanted(callable))
+        };
+        let wanted = match settings.methods.is_empty() {
+            true => Vec::new(),
+            false => {
+                callables.iter().filter(|one| is_wanted(one)).map(|one| one.method.name.clone()).collect()
+            }
         };
         for entry in settings.methods.iter().chain(&settings.read_only) {
             check_entry(entry, &class, &callables, &left_out)?;
         }
         let tested = callables.iter().filter(|callable| chosen(callable)).cloned().collect();
-        Ok(Target { class, constructor, core, tested, left_out, core_is })
+        Ok(Target { asked: asked.to_owned(), class, creation, core, tested, wanted, left_out, core_is })
+    }
+
+    /// Whether the user wants a method to be tested.
+    pub(crate) fn wants(&self, method: &str) -> bool {
+        self.wanted.is_empty() || self.wanted.iter().any(|wanted| wanted == method)
     }
 
     /// The class's name with slashes.
@@ -253,34 +244,29 @@ fn core(
             check_entry(entry, class, callables, &[])?;
         }
         let entries: Vec<&str> = settings.core.iter().map(String::as_str).collect();
-        return Ok((choose(&entries), "given"));
+        return Ok((choose(&entries), GIVEN));
     }
     if let Some(known) = known {
-        return Ok((choose(known.core), "built in"));
+        return Ok((choose(known.core), BUILT_IN));
     }
     let family = FAMILIES.iter().find(|(family, _)| class.is(family));
-    let found = match family {
-        Some((_, entries)) => choose(entries),
-        None => choose(BASIC),
-    };
-    if found.is_empty() {
-        return Err(ObjectError::NoCore { class: class.name.clone() });
-    }
-    Ok((found, "inferred"))
+    let found = family.map_or_else(Vec::new, |(_, entries)| choose(entries));
+    Ok(if found.is_empty() { (found, INFERRED) } else { (found, "usual for such collections") })
 }
 
-fn constructor(
-    class: &ClassInfo,
-    known: Option<&BuiltIn>,
-    given: Option<&[Value]>,
-) -> Result<(Vec<ParameterInfo>, Vec<Value>), ObjectError> {
-    let given: Option<Vec<Value>> = given.map(<[Value]>::to_vec).or_else(|| {
+/// The ways to make an object, in the order in which they are tried: the expression of the user, constructors with ordinary or given
+/// arguments, then factories and builders.
+pub(crate) fn creations(class: &ClassInfo, settings: &UserSettings) -> Vec<Creation> {
+    if let Some(expression) = &settings.expression {
+        return vec![Creation::Expression(expression.clone())];
+    }
+    let known = builtin::find(&class.name);
+    let given: Option<Vec<Value>> = settings.constructor.clone().or_else(|| {
         known.map(|known| known.constructor.iter().map(|&number| Value::Integer(number)).collect())
     });
-    if class.constructors.is_empty() {
-        return Err(ObjectError::NoConstructor { class: class.name.clone() });
-    }
-    for (_, parameters) in &class.constructors {
+    let mut found = Vec::new();
+    let constructors = if class.is_abstract() { &[] } else { class.constructors.as_slice() };
+    for (_, parameters) in constructors {
         let values: Option<Vec<Value>> = match &given {
             Some(values) if values.len() != parameters.len() => None,
             Some(values) => Some(values.clone()),
@@ -289,8 +275,11 @@ fn constructor(
         if let Some(values) = values
             && parameters.iter().zip(&values).all(|(one, value)| values::encode(&one.kind, value).is_some())
         {
-            return Ok((parameters.clone(), values));
+            found.push(Creation::Constructor(parameters.clone(), values));
         }
     }
-    Err(ObjectError::Constructor { class: class.name.clone() })
+    if given.is_none() {
+        found.extend(class.factories.iter().cloned().map(Creation::Expression));
+    }
+    found
 }

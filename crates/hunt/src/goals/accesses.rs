@@ -16,6 +16,7 @@ use crate::outcome::Outcome;
 
 /// How often a goal is tried without success. With an otherwise sequential schedule a second attempt would go like the first.
 const PATIENCE: u64 = 2;
+const DELAY_PATIENCE: u64 = 4;
 const INTERLEAVING_PATIENCE: u64 = 6;
 const SEQUENTIAL_PATIENCE: u64 = 1;
 /// How many goals are kept at most, both kinds of attempts counted: more could not be tried.
@@ -59,6 +60,8 @@ impl Known {
         let patience = match (self.goal.is_sequential, self.goal.shape()) {
             (true, _) => SEQUENTIAL_PATIENCE,
             (false, Shape::Interleaving) => INTERLEAVING_PATIENCE,
+            // Other executions of the same access are delayed each time.
+            (false, Shape::Delay) => DELAY_PATIENCE,
             (false, _) => PATIENCE,
         };
         self.hits == 0 && self.tried < patience

@@ -2,25 +2,32 @@
 //!
 //! Predictions that differ only in sites and calls belong to one finding: the predictions of a finding take turns, and so do findings.
 //! Findings that were tried too often without success come last.
+//!
+//! Strategies that predict spend all their runs here. A hunt without a strategy tries predictions beside other goals: each finding a few times,
+//! and no longer once it is confirmed.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use fissure_model::{
     finding::{CONTENTS, Finding, Kind, Status},
-    goal::{ExpectedAccess, Goal},
+    goal::{ChanceGoal, ExpectedAccess, Goal},
 };
 
 use super::{GoalSource, Judgement, Round};
-use crate::{outcome::Outcome, result::PredictionFacts};
+use crate::{outcome::Outcome, result::PredictionFacts, settings::Aims};
 
 /// After so many failed attempts at a finding, others come first.
 const PATIENCE: u64 = 8;
+/// How often a finding is tried beside other goals.
+const SHARED_PATIENCE: u64 = 3;
+/// How many runs predict atomic-set violations beside other goals.
+const PROFILING_RUNS: u64 = 3;
 
 /// The identity of the finding that a prediction belongs to.
 type FindingKey = (u8, Vec<String>);
 
 /// The goals that are known so far.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct PredictedGoals {
     /// The predictions, with the number of runs that tried them.
     goals: BTreeMap<Goal, u64>,
@@ -30,12 +37,14 @@ pub struct PredictedGoals {
     cut: BTreeSet<String>,
     thrashings: u64,
     hits: u64,
+    /// How many runs had the goal to predict atomic-set violations.
+    profiled: u64,
 }
 
 impl GoalSource for PredictedGoals {
     fn learn(&mut self, outcome: &Outcome, _judgement: Judgement) {
         for run in outcome.accounts() {
-            for goal in &run.goals {
+            for goal in run.goals.iter().filter(|goal| is_predicted(goal)) {
                 self.goals.entry(goal.clone()).or_default();
             }
             self.cut.extend(run.cut.iter().cloned());
@@ -44,7 +53,8 @@ impl GoalSource for PredictedGoals {
         let findings = outcome.findings();
         let shown: Vec<FindingKey> =
             findings.filter(|finding| finding.status > Status::Warning).filter_map(key_of_finding).collect();
-        if let Some(goal) = &outcome.goal {
+        self.profiled += u64::from(matches!(outcome.goal, Some(Goal::Chance(ChanceGoal { sets: true, .. }))));
+        if let Some(goal) = outcome.goal.as_ref().filter(|goal| is_predicted(goal)) {
             *self.goals.entry(goal.clone()).or_default() += 1;
             self.hits += u64::from(!shown.is_empty());
         }
@@ -95,6 +105,42 @@ impl PredictedGoals {
         open.into_iter().take(runs as usize).map(|(_, goal)| goal.clone()).collect()
     }
 
+    /// Goals of these kinds that belong to no confirmed finding and were not tried enough beside others, so many at most, and a run that
+    /// predicts atomic-set violations. Findings take turns.
+    pub(crate) fn unconfirmed(&self, runs: u64, aims: Aims) -> Vec<Goal> {
+        let mut tried: BTreeMap<FindingKey, u64> = BTreeMap::new();
+        for (goal, count) in &self.goals {
+            *tried.entry(key_of_goal(goal)).or_default() += count;
+        }
+        let is_meant = |goal: &Goal| match goal {
+            Goal::Race(_) => aims.races,
+            _ => aims.sets,
+        };
+        let mut attempts: BTreeMap<FindingKey, u64> = tried;
+        let mut open: Vec<(u64, &Goal)> = Vec::new();
+        let mut meant: Vec<(&Goal, &u64)> = self.goals.iter().filter(|(goal, _)| is_meant(goal)).collect();
+        meant.sort_by_key(|(_, count)| **count);
+        for (goal, _) in meant {
+            let key = key_of_goal(goal);
+            if self.confirmed.contains(&key) {
+                continue;
+            }
+            let attempts = attempts.entry(key).or_default();
+            if *attempts < SHARED_PATIENCE {
+                open.push((*attempts, goal));
+                *attempts += 1;
+            }
+        }
+        open.sort_by_key(|(attempts, _)| *attempts);
+        let mut goals: Vec<Goal> = open.into_iter().map(|(_, goal)| goal.clone()).collect();
+        if aims.sets && self.profiled < PROFILING_RUNS {
+            // What is known already comes first, but not all of it.
+            goals.insert(goals.len().min(1), Goal::Chance(ChanceGoal::with_sets()));
+        }
+        goals.truncate(runs as usize);
+        goals
+    }
+
     /// The results so far; a finding counts once, however many sites and calls it was predicted with.
     pub(crate) fn facts(&self) -> PredictionFacts {
         let findings: BTreeSet<FindingKey> = self.goals.keys().map(key_of_goal).collect();
@@ -109,6 +155,10 @@ impl PredictedGoals {
             cut: self.cut.iter().cloned().collect(),
         }
     }
+}
+
+fn is_predicted(goal: &Goal) -> bool {
+    matches!(goal, Goal::Set(_) | Goal::Race(_))
 }
 
 fn key_of_goal(goal: &Goal) -> FindingKey {

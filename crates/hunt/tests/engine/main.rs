@@ -5,7 +5,7 @@ mod object;
 
 use fissure_control::simulated::{Program, execute_with};
 use fissure_hunt::{
-    Ending, HuntResult, HuntSettings, Outcome, Points, Process, RunSettings, Runner, Shard, hunt,
+    Aims, Ending, HuntResult, HuntSettings, Outcome, Points, Process, RunSettings, Runner, Shard, hunt,
     run_in_order,
 };
 use fissure_model::{
@@ -63,6 +63,8 @@ fn hunt_with(threads: &[&[Does]], fails: fn(&[(u32, usize)]) -> bool, strategy: 
         learns: true,
         until_bug: false,
         minimises: true,
+        aims: Aims::FAILURES,
+        only: Vec::new(),
         run: RunSettings { pause: 1_000_000, points: Points::Auto, steps: 1_000, ..RunSettings::default() },
     };
     let program = Program { threads, fields: &["low", "high"], fails, ..Program::default() };

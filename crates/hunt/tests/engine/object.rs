@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use fissure_object::{
     Value,
     enumerate::{Alphabet, Enumeration, Harness, Operation, Rank},
-    interleaving::{self, Step},
+    interleaving::{self, Calls, Step},
     outcome::{Examination, Outcomes, ResultNumber, Results},
     rules::Rules,
     spec::{Domain, Method, Role, Spec},
@@ -205,13 +205,15 @@ fn violation(
         let words = order.iter().map(|&one| alphabet.invocation(operations[one]).to_string());
         words.collect::<Vec<_>>().join("; ")
     };
+    let results: Vec<String> = shown.outcome.iter().map(|result| in_words(&[*result])).collect();
+    let calls = Calls { class: "Slots", results: &results };
     Some(ViolationReport {
         subject: "Slots.putIfAbsent".to_owned(),
         harness: alphabet.schema(harness).to_string(),
         outcome: in_words(&shown.outcome),
         hits: hits as u64,
         executions: executed.len() as u64,
-        interleaving: interleaving::in_words(&shown.steps, harness, alphabet),
+        interleaving: interleaving::in_words(&shown.steps, harness, alphabet, calls),
         atomic: atomic
             .atomic
             .iter()
@@ -221,6 +223,8 @@ fn violation(
             })
             .collect(),
         outcomes: Vec::new(),
+        because: String::new(),
+        memory: None,
     })
 }
 
@@ -274,8 +278,8 @@ fn a_method_that_checks_and_then_acts_is_found_and_explained() {
         violation.interleaving,
         [
             "thread 1: putIfAbsent(0,0), until it is about to write slot (Slots.java:32)",
-            "thread 2: put(0,1)",
-            "thread 1: goes on with putIfAbsent(0,0)",
+            "thread 2: put(0,1) = null",
+            "thread 1: goes on with putIfAbsent(0,0) = null",
         ]
     );
     let atomic: Vec<&str> = violation.atomic.iter().map(|one| one.outcome.as_str()).collect();

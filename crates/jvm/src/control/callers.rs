@@ -37,6 +37,8 @@ pub(super) struct Callers {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Origin {
     Collections,
+    /// The concurrency library, and the beginning of a thread.
+    Concurrency,
     Jdk,
     Elsewhere,
 }
@@ -61,6 +63,9 @@ impl Callers {
                 || agent.scope.is_on_demand(&class);
             match is_collection {
                 true => Origin::Collections,
+                false if fissure_jdk::is_concurrency_class(&class) || class == "java.lang.Thread" => {
+                    Origin::Concurrency
+                }
                 false if agent.scope.is_jdk(&class) => Origin::Jdk,
                 false => Origin::Elsewhere,
             }
@@ -80,11 +85,19 @@ pub(super) fn serves_the_jdk(agent: &Agent, state: &mut State) -> bool {
     for raw in agent.tool.stack(DEPTH) {
         match state.callers.origin(agent, raw) {
             Origin::Collections => {}
-            Origin::Jdk => return true,
+            Origin::Concurrency | Origin::Jdk => return true,
             Origin::Elsewhere => return false,
         }
     }
     false
+}
+
+/// Whether the rest of the JDK, to link a call for example, uses its collections or its concurrency library now. How often it does
+/// depends on what the JVM did before.
+pub(super) fn is_for_the_jdk(agent: &Agent, state: &mut State) -> bool {
+    let mut origins = agent.tool.stack(DEPTH).into_iter().map(|raw| state.callers.origin(agent, raw));
+    let is_inside = |origin: &Origin| matches!(origin, Origin::Collections | Origin::Concurrency);
+    origins.find(|origin| !is_inside(origin)) == Some(Origin::Jdk)
 }
 
 /// The code that called `java.util.concurrent` in the current thread.

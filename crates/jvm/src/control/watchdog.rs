@@ -34,8 +34,9 @@ struct Seen {
 /// The number of checks after which the watchdog looks whether the process that supervises the run is still there.
 const SUPERVISION: u32 = 100;
 
-/// Checks the running thread until the run is over. Without the supervisor that would end it at its time limit, the run ends at once.
-pub(crate) fn watch(control: &'static Control, supervisor: u32) {
+/// Checks the running thread until the run is over. Without the supervisor that would end it at its time limit, the run ends at once. A
+/// debugger may stop the thread for as long as it likes.
+pub(crate) fn watch(control: &'static Control, supervisor: u32, is_debugged: bool) {
     let is_there = || fs::exists(format!("/proc/{supervisor}")).unwrap_or(true);
     // In a container the supervisor may not be visible at all.
     let is_visible = is_there();
@@ -81,7 +82,7 @@ pub(crate) fn watch(control: &'static Control, supervisor: u32) {
         }
         let Some(thread) = state.run.conductor.running() else { continue };
         let Some(kernel_thread) = state.thread(thread).kernel_thread else { continue };
-        if state.awaits_thread_end || !state.run.conductor.others_may_run() {
+        if is_debugged || state.awaits_thread_end || !state.run.conductor.others_may_run() {
             continue;
         }
         let steps = progress(&state);

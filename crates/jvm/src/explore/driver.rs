@@ -74,6 +74,7 @@ extern "system" fn Java_fissure_object_Explorer_open(
     threads: jobject,
     pairs: jobject,
     preemptions: jint,
+    whole: jobject,
 ) -> jboolean {
     exploring(0, |_, explorer| {
         let jni = Jni::new(environment);
@@ -90,7 +91,8 @@ extern "system" fn Java_fissure_object_Explorer_open(
                 before.get_mut(pair[1] as usize).expect("calls are ordered between actors of the harness");
             list.push(pair[0] as usize);
         }
-        *explorer.state() = Some(State::new(threads, before, preemptions.cast_unsigned()));
+        let whole = jni.ints(whole).into_iter().map(i32::cast_unsigned).collect();
+        *explorer.state() = Some(State::new(threads, before, preemptions.cast_unsigned(), whole));
         1
     })
 }
@@ -204,10 +206,20 @@ extern "system" fn Java_fissure_object_Explorer_call(
 ) {
     exploring((), |_, explorer| {
         let mut guard = explorer.state();
-        let state = open(&mut guard);
-        let step = state.conductor.trace().last();
-        state.calls.push((step, actor as usize, call.cast_unsigned()));
+        open(&mut guard).note_call(actor as usize, call.cast_unsigned());
     });
+}
+
+/// Whether the calls that were to be whole were, in the execution that has just ended.
+#[unsafe(no_mangle)]
+extern "system" fn Java_fissure_object_Explorer_wasWhole(
+    _environment: *mut JNIEnv,
+    _class: jclass,
+) -> jboolean {
+    exploring(0, |_, explorer| {
+        let mut guard = explorer.state();
+        jboolean::from(open(&mut guard).was_whole())
+    })
 }
 
 /// The progress, as the numbers of [`Progress`].

@@ -124,6 +124,7 @@ impl Session {
         let loader = jni
             .object_of(self.program, c"getClassLoader", c"()Ljava/lang/ClassLoader;", &[])
             .ok_or_else(unknown)?;
+        self.keep_classes(driver, loader);
         Ok(Fixed {
             driver: jni.keep(driver),
             control: jni.keep(control),
@@ -132,6 +133,29 @@ impl Session {
             group: jni.keep(group),
             loader: jni.keep(loader),
         })
+    }
+
+    /// Loads some classes only once, for all runs, if there are such classes.
+    fn keep_classes(&self, driver: jclass, loader: jobject) {
+        let kept = &self.iterations.settings.kept;
+        if kept.is_empty() || !self.iterations.renews_classes() {
+            return;
+        }
+        let entries = jvalue { l: self.jni.string(&kept.join(":")) };
+        let signature = c"(Ljava/lang/String;)Ljava/lang/ClassLoader;";
+        if let Some(made) = self.jni.static_object(driver, c"keep", signature, &[entries]) {
+            let number = self.agent.object_number(loader);
+            self.agent.tool.set_tag(made, number);
+        }
+    }
+
+    /// The arguments of a run, as a global reference.
+    fn arguments(&self, fixed: &Fixed, request: &Request) -> jobject {
+        let Some(arguments) = &request.arguments else { return self.jni.keep(self.arguments) };
+        let text = jvalue { l: self.jni.string(&arguments.join("\u{1}")) };
+        let signature = c"(Ljava/lang/String;)[Ljava/lang/String;";
+        let made = self.jni.static_object(fixed.driver, c"arguments", signature, &[text]);
+        self.jni.keep(made.unwrap_or(self.arguments))
     }
 
     /// Executes a run. An error is the reason why it was not executed.
@@ -159,7 +183,10 @@ impl Session {
             Err(()) => return failed("the state of the JVM could not be restored"),
         }
         let Some(loader) = self.loader(fixed) else { return failed("there is no class loader") };
-        let Some(main) = Main::start(self, fixed, loader) else { return failed("there is no main thread") };
+        let arguments = self.arguments(fixed, request);
+        let Some(main) = Main::start(self, fixed, [loader, arguments]) else {
+            return failed("there is no main thread");
+        };
         let (exit, printed) = self.wait(fixed, &main);
         let mut retired = self.clean_up(fixed, main);
         if self.agent.is_broken() {
@@ -247,12 +274,11 @@ struct Main {
 }
 
 impl Main {
-    fn start(session: &Session, fixed: &Fixed, loader: jobject) -> Option<Self> {
+    fn start(session: &Session, fixed: &Fixed, [loader, arguments]: [jobject; 2]) -> Option<Self> {
         let agent = session.agent;
         let exit = Arc::new(AtomicI32::new(0));
         let [driver, control, group, loader, arguments] =
-            [fixed.driver, fixed.control, fixed.group, loader, session.jni.keep(session.arguments)]
-                .map(|reference| reference as usize);
+            [fixed.driver, fixed.control, fixed.group, loader, arguments].map(|reference| reference as usize);
         let body = {
             let (exit, ids) = (exit.clone(), fixed.ids);
             move || {

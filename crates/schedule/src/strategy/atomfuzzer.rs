@@ -21,7 +21,7 @@
 //! it reacquires its monitor, like one that acquires a lock again.
 
 use fissure_model::{
-    goal::Goal,
+    goal::{Goal, Shape},
     ids::{LockId, ThreadId},
     recording::Recording,
     settings::Control,
@@ -29,6 +29,7 @@ use fissure_model::{
 
 use super::{
     Candidate, Choice, GoalRole, Guided, Interleaver, Strategy, View,
+    pct::PriorityChanges,
     pos::PartialOrderSampling,
     registry::{StrategyError, StrategyKind},
     uniform::{Uniform, yields_to_sleepers},
@@ -38,6 +39,8 @@ use crate::random::Random;
 
 /// How often sleepers are woken before a pause ends.
 const PATIENCE: u32 = 32;
+/// How many further executions of an access may be skipped before one is delayed.
+const MOST_SKIPPED: usize = 6;
 
 /// The registration.
 pub(super) const KIND: StrategyKind = StrategyKind {
@@ -49,19 +52,24 @@ pub(super) const KIND: StrategyKind = StrategyKind {
 };
 
 /// The strategy for the goal of a run: at accesses or at acquires, after the choices that led there in an earlier run. Where chance decides at
-/// accesses, some runs sample orders of conflicting accesses and others are a random walk: the former shows more where conflicts are rare in
-/// long runs, the latter where a failure takes several preemptions in short ones.
+/// accesses, a third of the runs each sample orders of conflicting accesses, change priorities at few steps, and are a random walk: the
+/// first show more where conflicts are rare in long runs, the second where a failure takes few preemptions, the last where it takes many in a
+/// short run.
 fn build(settings: &Control) -> Result<Box<dyn Strategy>, StrategyError> {
     let (rest, prefix): (Box<dyn Strategy>, _) = match &settings.goal {
         Some(Goal::Accesses(goal)) => {
             let interleaver = match goal.is_sequential {
                 true => Interleaver::sequential(goal.shape()),
+                false if goal.shape() == Shape::Delay => delay(settings),
                 false => Interleaver::new(goal.shape(), settings.pause),
             };
             (Box::new(interleaver), goal.prefix.as_deref())
         }
-        Some(Goal::Chance(_)) => match Random::new(settings.seed).below(2) {
+        // Inside of concurrent objects, orders of few operations matter among many.
+        Some(Goal::Chance(goal)) if goal.volatiles => (Box::new(PartialOrderSampling::default()), None),
+        Some(Goal::Chance(_)) => match Random::new(settings.seed).below(3) {
             0 => (Box::new(PartialOrderSampling::default()), None),
+            1 => (Box::new(PriorityChanges::new(settings.depth)), None),
             _ => (Box::new(Uniform), None),
         },
         Some(Goal::Acquires(pair)) => (Box::new(AtomFuzzer::new(settings.pause)), pair.prefix.as_deref()),
@@ -71,6 +79,17 @@ fn build(settings: &Control) -> Result<Box<dyn Strategy>, StrategyError> {
         Some(prefix) => Box::new(Guided::new(&prefix, rest)),
         None => rest,
     })
+}
+
+/// A delay with random preemptions, or of a later execution of the access in an otherwise sequential schedule: the more executions are
+/// skipped, the less likely.
+fn delay(settings: &Control) -> Interleaver {
+    let mut random = Random::new(settings.seed);
+    if random.below(2) == 0 {
+        return Interleaver::new(Shape::Delay, settings.pause);
+    }
+    let skipped = 1 + (0..MOST_SKIPPED).take_while(|_| random.below(2) == 0).count();
+    Interleaver::sequential(Shape::Delay).skipping(skipped as u32)
 }
 
 /// The role of an acquire in the pair of acquires that is the goal.

@@ -18,6 +18,9 @@
 //! the thread with the local accesses stays paused meanwhile. A compare-and-set that fails after one remote write may succeed after two
 //! (the ABA problem), and a check may hold after one removal and not after two.
 //!
+//! A delay concerns one execution of its access: the first, or a later one ([`Interleaver::skipping`]), because the first time round a loop
+//! may be harmless.
+//!
 //! Among the threads that are not paused, [`AtomFuzzer`] chooses without a goal, so that a run with this goal still finds the violations
 //! of the published algorithm. With a sequential schedule, each of them runs as long as it can instead: a failure that needs several
 //! accesses in a certain order mostly needs a single preemption, and further ones would destroy that order.
@@ -43,6 +46,8 @@ pub struct Interleaver {
     rest: AtomFuzzer,
     is_sequential: bool,
     shape: Shape,
+    /// How many executions of an access happen before one is delayed.
+    skipped: u32,
     /// The threads that have executed the first local access, with its location; 0 stands for any location.
     begun: Vec<(ThreadId, u64)>,
     paused: Vec<Pause>,
@@ -77,6 +82,7 @@ impl Interleaver {
             rest: AtomFuzzer::new(pause_chance),
             is_sequential: false,
             shape,
+            skipped: 0,
             begun: Vec::new(),
             paused: Vec::new(),
             free: Vec::new(),
@@ -95,6 +101,11 @@ impl Interleaver {
         Self { is_sequential: true, ..Self::new(shape, 0) }
     }
 
+    /// The same, but the first so many executions of an access are not delayed.
+    pub fn skipping(self, skipped: u32) -> Self {
+        Self { skipped, ..self }
+    }
+
     /// Whether the operation is the last local access and must still wait for the remote one, or is still to be delayed.
     fn is_last(&self, thread: ThreadId, role: GoalRole) -> bool {
         let has_begun = |(known, location): &(ThreadId, u64)| {
@@ -106,7 +117,7 @@ impl Interleaver {
             } else if self.shape.has(Role::Remote) {
                 !self.done.contains(&role.location)
             } else {
-                self.done.is_empty() && self.paused.is_empty()
+                self.skipped == 0 && self.done.is_empty() && self.paused.is_empty()
             }
     }
 
@@ -223,7 +234,10 @@ impl Strategy for Interleaver {
     }
 
     fn executed(&mut self, thread: ThreadId, _operation: &Operation, role: GoalRole) {
-        if !self.shape.has(Role::Remote) && has(role, Role::Last) && self.done.is_empty() {
+        let is_delayable = !self.shape.has(Role::Remote) && has(role, Role::Last);
+        if is_delayable && self.skipped > 0 {
+            self.skipped -= 1;
+        } else if is_delayable && self.done.is_empty() {
             self.done.push(role.location);
             self.reached = Some(self.choices);
         }

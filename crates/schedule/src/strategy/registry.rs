@@ -6,15 +6,24 @@
 use std::fmt;
 
 use fissure_model::{
+    goal::Goal,
     recording::RecordingError,
     settings::{Control, Patterns, StrategyName},
 };
 
-use super::{RANDOM, REPLAY, SEQUENTIAL, Strategy, assetfuzzer, atomfuzzer, pos, racefuzzer, uniform};
+use super::{RANDOM, REPLAY, SEQUENTIAL, Strategy, assetfuzzer, atomfuzzer, pct, pos, racefuzzer, uniform};
 
 /// The strategies; the first is the default, and the help lists them in this order.
-static ALL: &[StrategyKind] =
-    &[atomfuzzer::KIND, assetfuzzer::KIND, racefuzzer::KIND, RANDOM, pos::KIND, SEQUENTIAL, REPLAY];
+static ALL: &[StrategyKind] = &[
+    atomfuzzer::KIND,
+    assetfuzzer::KIND,
+    racefuzzer::KIND,
+    RANDOM,
+    pct::KIND,
+    pos::KIND,
+    SEQUENTIAL,
+    REPLAY,
+];
 
 /// Everything about a strategy but its implementation.
 #[derive(Debug, Clone, Copy)]
@@ -109,6 +118,27 @@ pub fn find(name: &str) -> Option<&'static StrategyKind> {
     ALL.iter().find(|kind| kind.name == name)
 }
 
+/// The strategy of a run with this goal in a hunt with this strategy: predicted violations and races take the strategy that brings their
+/// accesses together.
+pub fn for_goal<'a>(strategy: &'a StrategyKind, goal: Option<&Goal>) -> &'a StrategyKind {
+    match goal {
+        Some(Goal::Race(_)) => racefuzzer(),
+        Some(Goal::Set(_)) => assetfuzzer(),
+        Some(Goal::Chance(goal)) if goal.sets => assetfuzzer(),
+        _ => strategy,
+    }
+}
+
+/// The strategy that pursues predicted atomic-set violations.
+pub fn assetfuzzer() -> &'static StrategyKind {
+    &assetfuzzer::KIND
+}
+
+/// The strategy that pursues predicted races.
+pub fn racefuzzer() -> &'static StrategyKind {
+    &racefuzzer::KIND
+}
+
 /// Builds the strategy of a run.
 pub fn build(settings: &Control) -> Result<Box<dyn Strategy>, StrategyError> {
     let name = settings.strategy.as_str();
@@ -130,6 +160,7 @@ mod tests {
             strategy: StrategyName::new(name),
             seed: 1,
             pause: 0,
+            depth: 3,
             goal: None,
             schedule: None,
             is_patient: false,

@@ -58,9 +58,12 @@ pub(super) extern "system" fn exit_refused(environment: *mut JNIEnv, _class: jcl
     });
 }
 
-/// The program would end the JVM, which executes several runs: only this run ends, and the thread is unwound.
+/// The program ends the JVM. If that executes several runs, only this run ends, and the thread is unwound.
 pub(super) extern "system" fn ends(environment: *mut JNIEnv, _class: jclass, thread: jlong, status: jint) {
-    scheduled((), environment, thread, |control: &Control, _| {
+    scheduled((), environment, thread, |control: &Control, Call { agent, .. }| {
+        if agent.iterations.is_none() {
+            return control.end_program();
+        }
         control.end_iteration(status);
         unwinding::unwind();
     });

@@ -7,7 +7,7 @@ use jvmti_bindings::sys::jni::{JNIEnv, jboolean, jclass, jint, jlong, jobject};
 use super::{
     super::{
         Control,
-        callers::{Caller, caller_of_library},
+        callers::{Caller, caller_of_library, is_for_the_jdk},
     },
     schedule,
 };
@@ -45,6 +45,9 @@ pub(super) extern "system" fn attempt(environment: *mut JNIEnv, _class: jclass, 
         let flags = agent.offsets.get_i32(site.0 as usize);
         let lock = u32::try_from(lock).ok().map(LockId);
         let mut state = control.state();
+        if lock.is_none() && is_for_the_jdk(agent, &mut state) {
+            return;
+        }
         let (run, program) = state.parts(agent);
         let operation = run.before_attempt(&program, thread, lock, (site, flags), is_internal);
         drop(schedule(agent, control, state, thread, operation, flags));

@@ -5,7 +5,10 @@ use fissure_schedule::operation::Operation;
 use jvmti_bindings::sys::jni::{JNIEnv, jboolean, jclass, jint, jlong};
 
 use super::{
-    super::{Control, callers::caller_of_library},
+    super::{
+        Control,
+        callers::{caller_of_library, is_for_the_jdk},
+    },
     schedule,
 };
 use crate::{
@@ -31,7 +34,7 @@ pub(super) extern "system" fn looks(
         let mut state = control.state();
         let operation = if state.run.conductor.spins(thread, site) {
             Operation::Yield { site }
-        } else if stops != 0 {
+        } else if stops != 0 && !(site.0 == 0 && is_for_the_jdk(agent, &mut state)) {
             Operation::Step { site: reported_site }
         } else {
             return;

@@ -38,8 +38,10 @@ pub(crate) fn begin(agent: &'static Agent, jni: Jni, main: jobject) {
 pub(crate) fn begin_watching(agent: &'static Agent) {
     let control = agent.controlling();
     let Some(supervisor) = agent.settings.supervisor() else { return };
+    let is_debugged = agent.settings.is_debugged();
     let watcher = thread::Builder::new().name("fissure-watchdog".to_owned());
-    if watcher.spawn(move || guarded((), |_| watchdog::watch(control, supervisor))).is_err() {
+    let watch = move || guarded((), |_| watchdog::watch(control, supervisor, is_debugged));
+    if watcher.spawn(watch).is_err() {
         agent.fail("the watchdog's thread could not be started");
     }
 }

@@ -58,7 +58,7 @@ final class Channel {
     }
 
     /** Reads an argument: a letter for its kind, then its content. Collections are unmodifiable, because all executions share them. */
-    Object readValue(ClassLoader loader) throws IOException, ClassNotFoundException {
+    Object readValue(ClassLoader loader, Class<?> near) throws IOException, ClassNotFoundException {
         char kind = (char) in.readUnsignedByte();
         switch (kind) {
             case 'N':
@@ -84,37 +84,47 @@ final class Channel {
             case 'E':
                 return readEnum(loader);
             case 'L':
-                return Collections.unmodifiableList(readItems(loader));
+                return Collections.unmodifiableList(readItems(loader, near));
             case 'H':
-                Set<Object> set = new LinkedHashSet<>(readItems(loader));
+                Set<Object> set = new LinkedHashSet<>(readItems(loader, near));
                 return Collections.unmodifiableSet(set);
             case 'M':
-                return readMap(loader);
+                return readMap(loader, near);
             case 'A':
-                return readArray(loader);
+                return readArray(loader, near);
             case 'X':
                 Class<?> function = Class.forName(readText(), true, loader);
                 return Functions.make(function, readText());
+            case 'O':
+                return made(readText(), near, loader);
             default:
                 throw new IOException("unknown kind of value: " + kind);
         }
     }
 
-    private List<Object> readItems(ClassLoader loader) throws IOException, ClassNotFoundException {
+    private static Object made(String expression, Class<?> near, ClassLoader loader) {
+        try {
+            return new Expression(expression, near, loader).value();
+        } catch (Throwable error) {
+            throw new IllegalArgumentException(expression + " threw " + error, error);
+        }
+    }
+
+    private List<Object> readItems(ClassLoader loader, Class<?> near) throws IOException, ClassNotFoundException {
         int size = in.readInt();
         List<Object> items = new ArrayList<>(size);
         for (int at = 0; at < size; at++) {
-            items.add(readValue(loader));
+            items.add(readValue(loader, near));
         }
         return items;
     }
 
-    private Map<Object, Object> readMap(ClassLoader loader) throws IOException, ClassNotFoundException {
+    private Map<Object, Object> readMap(ClassLoader loader, Class<?> near) throws IOException, ClassNotFoundException {
         int size = in.readInt();
         Map<Object, Object> map = new LinkedHashMap<>();
         for (int at = 0; at < size; at++) {
-            Object key = readValue(loader);
-            map.put(key, readValue(loader));
+            Object key = readValue(loader, near);
+            map.put(key, readValue(loader, near));
         }
         return Collections.unmodifiableMap(map);
     }
@@ -130,9 +140,9 @@ final class Channel {
         throw new IOException(type.getName() + " has no constant " + name);
     }
 
-    private Object readArray(ClassLoader loader) throws IOException, ClassNotFoundException {
+    private Object readArray(ClassLoader loader, Class<?> near) throws IOException, ClassNotFoundException {
         Class<?> type = Describe.type(readText(), loader);
-        List<Object> items = readItems(loader);
+        List<Object> items = readItems(loader, near);
         Object array = java.lang.reflect.Array.newInstance(type, items.size());
         for (int at = 0; at < items.size(); at++) {
             java.lang.reflect.Array.set(array, at, items.get(at));

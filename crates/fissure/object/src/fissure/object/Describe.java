@@ -21,11 +21,21 @@ import java.util.Map;
 final class Describe {
     private Describe() {}
 
-    /** Writes the description of a class, or the reason why there is none. */
-    static void write(Channel channel, String name, ClassLoader loader) throws IOException {
+    /**
+     * Writes the description of a class, or the reason why there is none. Objects of an abstract class are described by the class of the
+     * object that the expression makes.
+     */
+    static void write(Channel channel, String name, String expression, ClassLoader loader) throws IOException {
         Class<?> type;
         try {
             type = Class.forName(name, true, loader);
+            if (!expression.isEmpty() && Modifier.isAbstract(type.getModifiers())) {
+                Object made = new Expression(expression, type, loader).value();
+                if (!type.isInstance(made)) {
+                    throw new IllegalArgumentException("the expression gives no " + name);
+                }
+                type = made.getClass();
+            }
         } catch (ClassNotFoundException error) {
             channel.out.writeByte(1);
             return;
@@ -60,6 +70,7 @@ final class Describe {
             channel.out.writeBoolean(Modifier.isPublic(constructor.getModifiers()));
             parameters(channel, constructor.getParameterTypes(), constructor.getGenericParameterTypes());
         }
+        channel.writeTexts(Makers.factories(type));
         channel.out.writeInt(methods.size());
         for (Method method : methods) {
             channel.writeText(method.getName());
@@ -199,7 +210,25 @@ final class Describe {
             String function = Functions.kind(type, answer(signature));
             return function != null ? function : "?";
         }
-        return "?";
+        return depth == 0 && isImmutable(type) ? made(type) : "?";
+    }
+
+    /** Objects of other classes, by expressions that make them. */
+    private static String made(Class<?> type) {
+        List<String> values = Makers.values(type, 2);
+        return values.isEmpty() ? "?" : "O" + type.getSimpleName() + "|" + String.join("|", values);
+    }
+
+    /** Whether all calls may share an object: all of its fields are final. */
+    private static boolean isImmutable(Class<?> type) {
+        for (Class<?> at = type; at != null && at != Object.class; at = at.getSuperclass()) {
+            for (java.lang.reflect.Field field : at.getDeclaredFields()) {
+                if (!Modifier.isStatic(field.getModifiers()) && !Modifier.isFinal(field.getModifiers())) {
+                    return false;
+                }
+            }
+        }
+        return true;
     }
 
     private static final Map<Class<?>, String> LETTERS = Map.ofEntries(

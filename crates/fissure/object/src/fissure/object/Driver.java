@@ -9,7 +9,11 @@ import java.io.InputStream;
 import java.io.OutputStream;
 import java.io.PrintStream;
 import java.lang.invoke.MethodHandles;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 
 /**
  * The program in which Fissure runs harnesses. It stays alive from harness to harness, so that its code stays compiled, and executes
@@ -32,9 +36,15 @@ public final class Driver {
     /** Threads are preempted at random for this many milliseconds, then left alone for as long; a power of two. */
     private static final int NUDGED = 8;
 
+    /** So often the driver looks after so many nanoseconds whether an exploration has ended, then less often. */
+    private static final int SHORT_POLLS = 20;
+    private static final long SHORT_POLL = 100_000;
+
     private final Channel channel;
     private final Actors actors;
     private final ClassLoader loader = Driver.class.getClassLoader();
+    /** Runs of the loaded operations whose last operation waits for ever. */
+    private final Map<List<Integer>, int[]> waits = new HashMap<>();
     private Operations operations;
     private Dictionary dictionary;
     private int turn;
@@ -70,7 +80,7 @@ public final class Driver {
         int command = channel.in.readUnsignedByte();
         switch (command) {
             case DESCRIBE:
-                Describe.write(channel, channel.readText(), loader);
+                Describe.write(channel, channel.readText(), channel.readText(), loader);
                 return true;
             case LOAD:
                 load();
@@ -91,13 +101,22 @@ public final class Driver {
     private void load() throws IOException {
         String target = channel.readText();
         String name = channel.readText();
+        String near = channel.readText();
+        String expression = channel.readText();
         byte[] bytes = channel.readBytes();
         int number = channel.in.readInt();
         Object[] constants = new Object[number];
         String problem = "";
+        Class<?> asked = null;
+        try {
+            asked = Class.forName(near, false, loader);
+        } catch (ClassNotFoundException | LinkageError error) {
+            problem = error.toString();
+        }
+        waits.clear();
         for (int at = 0; at < number; at++) {
             try {
-                constants[at] = channel.readValue(loader);
+                constants[at] = channel.readValue(loader, asked);
             } catch (ClassNotFoundException | IllegalArgumentException error) {
                 problem = error.toString();
             }
@@ -108,11 +127,27 @@ public final class Driver {
                     : MethodHandles.privateLookupIn(type, MethodHandles.lookup()).defineClass(bytes);
             operations = (Operations) generated.getDeclaredConstructor().newInstance();
             operations.constants = constants;
+            if (!expression.isEmpty()) {
+                operations.maker = new Expression(expression, asked, loader);
+                check(type);
+            }
             dictionary = new Dictionary();
         } catch (Throwable error) {
             problem = error.toString();
         }
         channel.writeText(problem);
+    }
+
+    /** Checks that the expression makes new objects of the class. */
+    private void check(Class<?> type) throws Throwable {
+        Object one = operations.create();
+        if (!type.isInstance(one)) {
+            throw new IllegalArgumentException(
+                    "the expression gives " + (one == null ? "null" : "a " + one.getClass().getName()) + ", no " + type.getName());
+        }
+        if (one == operations.create()) {
+            throw new IllegalArgumentException("the expression gives the same object each time");
+        }
     }
 
     private boolean run() throws IOException, InterruptedException {
@@ -122,11 +157,14 @@ public final class Driver {
         for (int at = 0; at < runs.length; at++) {
             runs[at] = channel.readNumbers();
         }
-        Runner runner = new Runner(operations, dictionary, runs, repetitions);
+        Runner runner = new Runner(operations, dictionary, runs, repetitions, waits);
         boolean fit = runner.run(patience);
         for (int at = 0; at < runs.length; at++) {
             channel.out.writeByte(runner.ends[at]);
-            if (runner.ends[at] == Runner.FINE) {
+            if (runner.ends[at] == Runner.WAITS) {
+                channel.out.writeInt(runner.results[at].length);
+            }
+            if (runner.ends[at] == Runner.FINE || runner.ends[at] == Runner.WAITS) {
                 for (int number : runner.results[at]) {
                     channel.out.writeInt(number);
                 }
@@ -160,6 +198,7 @@ public final class Driver {
         long[] later = new long[2];
         try {
             Stress stress = new Stress(operations, dictionary, sequences, before, atomic, nanoseconds, patient);
+            nudged = stress.actors(nudged);
             actors.start(stress, stress.actors());
             fit = await(stress, nudged);
             actors.nudge(nudged, false);
@@ -207,6 +246,7 @@ public final class Driver {
         long nanoseconds = channel.in.readLong();
         long most = channel.in.readLong();
         boolean patient = channel.in.readBoolean();
+        int[] whole = channel.readNumbers();
         String problem = "";
         boolean fit = true;
         long started = System.nanoTime();
@@ -215,8 +255,8 @@ public final class Driver {
         String interleaving = "";
         try {
             Explorer explorer =
-                    new Explorer(operations, dictionary, sequences, atomic, nanoseconds, most, patient);
-            if (!Explorer.open(actors.threads(sequences.length), pairs, preemptions)) {
+                    new Explorer(operations, dictionary, sequences, atomic, nanoseconds, most, patient, whole);
+            if (!Explorer.open(actors.threads(sequences.length), pairs, preemptions, whole)) {
                 throw new IllegalStateException("the agent is not there");
             }
             actors.start(explorer, sequences.length);
@@ -250,8 +290,13 @@ public final class Driver {
     private boolean await(Explorer explorer, int number) throws InterruptedException {
         long seen = -1;
         long since = System.nanoTime();
-        while (!actors.ended(number)) {
-            Thread.sleep(1);
+        for (int polls = 0; !actors.ended(number); polls++) {
+            // Most harnesses have few schedules and end at once.
+            if (polls < SHORT_POLLS) {
+                LockSupport.parkNanos(SHORT_POLL);
+            } else {
+                Thread.sleep(1);
+            }
             long now = System.nanoTime();
             if (explorer.progress() != seen) {
                 seen = explorer.progress();

@@ -15,6 +15,7 @@ final class Explorer implements Actors.Job {
     private final long deadline;
     private final long most;
     private final boolean patient;
+    private final boolean hasWhole;
     private final Object[] results;
     private final int[] row;
     private final Counts counts;
@@ -28,13 +29,15 @@ final class Explorer implements Actors.Job {
     /**
      * @param most the maximum number of executions
      * @param patient whether to continue after the first outcome that is not atomic
+     * @param whole the calls during which no other thread may run
      */
     Explorer(Operations operations, Dictionary dictionary, int[][] sequences, int[][] atomic, long nanoseconds,
-            long most, boolean patient) throws Throwable {
+            long most, boolean patient, int[] whole) throws Throwable {
         this.operations = operations;
         this.sequences = sequences;
         this.patient = patient;
         this.most = most;
+        hasWhole = whole.length > 0;
         first = new int[sequences.length];
         int width = 0;
         for (int actor = 0; actor < sequences.length; actor++) {
@@ -49,8 +52,11 @@ final class Explorer implements Actors.Job {
         deadline = System.nanoTime() + nanoseconds;
     }
 
-    /** Opens an exploration with these threads; of each pair of numbers, the first thread ends before the second one begins. */
-    static native boolean open(Object[] threads, int[] pairs, int preemptions);
+    /** Opens an exploration with these threads; of each pair of numbers, the first thread ends before the second one begins. No other thread runs during the calls of {@code whole}, unless they wait for it. */
+    static native boolean open(Object[] threads, int[] pairs, int preemptions, int[] whole);
+
+    /** Whether no other thread ran during any of the calls that are to be whole. */
+    private static native boolean wasWhole();
 
     private static native int begin(int actor);
 
@@ -107,7 +113,7 @@ final class Explorer implements Actors.Job {
         executions++;
         try {
             // The results of a cut execution do not belong to its schedule.
-            if (!cut) {
+            if (!cut && (!hasWhole || wasWhole())) {
                 for (int at = 0; at < row.length; at++) {
                     row[at] = view.number(results[at]);
                 }

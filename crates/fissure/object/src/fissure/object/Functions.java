@@ -64,17 +64,7 @@ public final class Functions {
 
     /** The kind of a function: its number of parameters and its result; null if the interface is not functional or not supported. */
     static String kind(Class<?> type, String answer) {
-        Method only = null;
-        for (Method method : type.getMethods()) {
-            boolean fromObject = method.getName().equals("equals") || method.getName().equals("hashCode")
-                    || method.getName().equals("toString");
-            if (Modifier.isAbstract(method.getModifiers()) && !fromObject) {
-                if (only != null) {
-                    return null;
-                }
-                only = method;
-            }
-        }
+        Method only = only(type);
         if (only == null || only.getParameterCount() > 3) {
             return null;
         }
@@ -90,6 +80,22 @@ public final class Functions {
             letter = returns == char.class ? null : "N";
         }
         return letter == null ? null : "X" + only.getParameterCount() + letter + type.getName();
+    }
+
+    /** The only abstract method of an interface; null if there are none or several. */
+    static Method only(Class<?> type) {
+        Method only = null;
+        for (Method method : type.isInterface() ? type.getMethods() : new Method[0]) {
+            boolean fromObject = method.getName().equals("equals") || method.getName().equals("hashCode")
+                    || method.getName().equals("toString");
+            if (Modifier.isAbstract(method.getModifiers()) && !fromObject) {
+                if (only != null) {
+                    return null;
+                }
+                only = method;
+            }
+        }
+        return only;
     }
 
     /** Creates the named function as an instance of a functional interface. */
@@ -149,7 +155,7 @@ public final class Functions {
                 loader == null ? Functions.class.getClassLoader() : loader, new Class<?>[] {type}, handler);
     }
 
-    private static Object number(Number number, Class<?> type) {
+    static Object number(Number number, Class<?> type) {
         if (type == long.class) {
             return number.longValue();
         }

@@ -8,8 +8,13 @@ public abstract class Operations {
     /** The arguments, which the generated code uses by index. */
     public Object[] constants;
 
-    /** A fresh object. */
-    public abstract Object create() throws Throwable;
+    /** Makes objects if no constructor does. */
+    Expression maker;
+
+    /** A fresh object. The generated code calls a constructor, if one makes the objects. */
+    public Object create() throws Throwable {
+        return maker.value();
+    }
 
     /** Executes an operation and returns its result in comparable form; an exception counts as a result. */
     public abstract Object invoke(int operation, Object target);

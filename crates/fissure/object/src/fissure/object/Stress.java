@@ -1,5 +1,7 @@
 package fissure.object;
 
+import java.util.stream.IntStream;
+
 /**
  * Executes a harness many times: one thread per sequence, a few objects at a time.
  *
@@ -7,6 +9,9 @@ package fissure.object;
  * counting the outcomes of the previous round and replacing its objects, and meet at a barrier. One barrier for several objects
  * makes millions of executions per second possible; the objects are few, so that the threads stay close together. In some
  * rounds threads pause for a short random time first, so that the sequences overlap at different points.
+ *
+ * <p>A sequence that comes before all others or after all others has no thread: the thread that counts an outcome executes the last
+ * sequence first, and the first sequence on the new object.
  */
 final class Stress implements Actors.Job {
     private static final int STRIDE = 8;
@@ -14,6 +19,10 @@ final class Stress implements Actors.Job {
     private final Operations operations;
     private final int[][] sequences;
     private final int[][] before;
+    /** The sequences that have threads, and the numbers of those that come before and after all others, or -1. */
+    private final int[] concurrent;
+    private final int initial;
+    private final int last;
     private final boolean[] awaited;
     private final long half;
     private final long deadline;
@@ -43,6 +52,9 @@ final class Stress implements Actors.Job {
         this.before = before;
         this.patient = patient;
         int number = sequences.length;
+        initial = initial(before);
+        last = last(before, initial);
+        concurrent = IntStream.range(0, number).filter(one -> one != initial && one != last).toArray();
         awaited = new boolean[number];
         results = new Object[2][number][];
         counts = new Counts[number];
@@ -55,15 +67,15 @@ final class Stress implements Actors.Job {
             counts[actor] = new Counts(width, atomic);
             views[actor] = new Dictionary.View(dictionary);
             for (int earlier : before[actor]) {
-                awaited[earlier] = true;
+                awaited[earlier] |= actor != last;
             }
             for (int buffer = 0; buffer < 2; buffer++) {
                 results[buffer][actor] = new Object[STRIDE * sequences[actor].length];
             }
         }
         for (int slot = 0; slot < STRIDE; slot++) {
-            targets[0][slot] = operations.create();
-            targets[1][slot] = operations.create();
+            renew(0, slot);
+            renew(1, slot);
         }
         rounds = new Gates(number);
         steps = new Gates(number);
@@ -73,7 +85,40 @@ final class Stress implements Actors.Job {
     }
 
     int actors() {
-        return sequences.length;
+        return concurrent.length;
+    }
+
+    /** The threads of these sequences. */
+    int[] actors(int[] which) {
+        return IntStream.range(0, concurrent.length).filter(actor -> contains(which, concurrent[actor])).toArray();
+    }
+
+    /** The sequence that ends before all others begin, or -1. */
+    private static int initial(int[][] before) {
+        for (int one = 0; one < before.length && before.length > 1; one++) {
+            int number = one;
+            if (IntStream.range(0, before.length).allMatch(other -> other == number || contains(before[other], number))) {
+                return one;
+            }
+        }
+        return -1;
+    }
+
+    /** The sequence that begins after all others have ended, or -1. */
+    private static int last(int[][] before, int initial) {
+        for (int one = 0; one < before.length; one++) {
+            int number = one;
+            boolean isLast = IntStream.range(0, before.length)
+                    .allMatch(other -> other == number || contains(before[number], other));
+            if (isLast && one != initial && before.length > (initial < 0 ? 1 : 2)) {
+                return one;
+            }
+        }
+        return -1;
+    }
+
+    private static boolean contains(int[] numbers, int number) {
+        return IntStream.of(numbers).anyMatch(one -> one == number);
     }
 
     /** How many rounds the first thread has completed. */
@@ -94,7 +139,7 @@ final class Stress implements Actors.Job {
 
     /** The outcomes of all threads; valid once all threads have ended. */
     Counts counted() {
-        for (int actor = 1; actor < counts.length; actor++) {
+        for (int actor = 1; actor < concurrent.length; actor++) {
             counts[0].merge(counts[actor]);
         }
         return counts[0];
@@ -137,7 +182,7 @@ final class Stress implements Actors.Job {
                 }
             }
             rounds.reach(actor, round + 1);
-            for (int other = 0; other < sequences.length; other++) {
+            for (int other = 0; other < concurrent.length; other++) {
                 rounds.await(other, round + 1);
             }
             if (stopAfter <= round) {
@@ -158,23 +203,26 @@ final class Stress implements Actors.Job {
     }
 
     private void execute(int actor, int buffer, long round) {
+        int number = concurrent[actor];
         Object[] objects = targets[buffer];
-        Object[] out = results[buffer][actor];
-        int[] sequence = sequences[actor];
-        int[] earlier = before[actor];
-        boolean isAwaited = awaited[actor];
+        Object[] out = results[buffer][number];
+        int[] sequence = sequences[number];
+        int[] earlier = before[number];
+        boolean isAwaited = awaited[number];
         int at = 0;
         for (int slot = 0; slot < STRIDE; slot++) {
             long step = round * STRIDE + slot + 1;
             for (int other : earlier) {
-                steps.await(other, step);
+                if (other != initial) {
+                    steps.await(other, step);
+                }
             }
             Object target = objects[slot];
             for (int operation : sequence) {
                 out[at++] = operations.invoke(operation, target);
             }
             if (isAwaited) {
-                steps.reach(actor, step);
+                steps.reach(number, step);
             }
         }
     }
@@ -183,7 +231,10 @@ final class Stress implements Actors.Job {
     private void evaluate(int actor, int buffer, int[] row) throws Throwable {
         Counts mine = counts[actor];
         Dictionary.View view = views[actor];
-        for (int slot = actor; slot < STRIDE; slot += sequences.length) {
+        for (int slot = actor; slot < STRIDE; slot += concurrent.length) {
+            if (last >= 0) {
+                apart(last, buffer, slot);
+            }
             int at = 0;
             for (int other = 0; other < sequences.length; other++) {
                 int length = sequences[other].length;
@@ -193,10 +244,27 @@ final class Stress implements Actors.Job {
                 }
             }
             mine.add(row);
-            targets[buffer][slot] = operations.create();
+            renew(buffer, slot);
         }
         if (mine.violated && !violated) {
             violated = true;
+        }
+    }
+
+    /** Creates a new object and brings it into the state in which the threads find it. */
+    private void renew(int buffer, int slot) throws Throwable {
+        targets[buffer][slot] = operations.create();
+        if (initial >= 0) {
+            apart(initial, buffer, slot);
+        }
+    }
+
+    /** Executes a sequence that no thread has. */
+    private void apart(int number, int buffer, int slot) {
+        int[] sequence = sequences[number];
+        for (int call = 0; call < sequence.length; call++) {
+            results[buffer][number][slot * sequence.length + call] =
+                    operations.invoke(sequence[call], targets[buffer][slot]);
         }
     }
 }

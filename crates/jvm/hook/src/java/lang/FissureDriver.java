@@ -1,5 +1,6 @@
 package java.lang;
 
+import java.io.File;
 import java.io.FileDescriptor;
 import java.io.InputStream;
 import java.io.PrintStream;
@@ -29,7 +30,10 @@ final class FissureDriver {
     private static final Set<String> MADE_WITH = Set.of(
             "threadFactory", "handler", "keepAliveTime", "allowCoreThreadTimeOut", "corePoolSize", "maximumPoolSize");
 
+    /** The entries of the class path whose classes are loaded anew for every run. */
     private static String classPath;
+    /** The loader of the classes that all runs share; null if there are none. */
+    private static ClassLoader kept;
     private static Properties properties;
     private static InputStream in;
     private static PrintStream out;
@@ -53,7 +57,6 @@ final class FissureDriver {
         Thread self = Thread.currentThread();
         self.fissureControl = -1L;
         self.setName("DestroyJavaVM");
-        FissureIterated.isIterating = true;
         drive(program, arguments);
         Shutdown.halt0(0);
     }
@@ -157,18 +160,44 @@ final class FissureDriver {
         }
     }
 
-    /** A new loader for all classes of the class path. */
+    /**
+     * Loads the classes of these entries of the class path once, for all runs. Returns their loader, null if this JDK's loaders can have no
+     * other parent than the platform's.
+     */
+    static ClassLoader keep(String entries) throws ReflectiveOperationException {
+        Set<String> wanted = Set.of(entries.split(File.pathSeparator));
+        StringBuilder shared = new StringBuilder();
+        StringBuilder renewed = new StringBuilder();
+        for (String entry : classPath.split(File.pathSeparator)) {
+            StringBuilder part = wanted.contains(entry) ? shared : renewed;
+            part.append(part.length() == 0 ? "" : File.pathSeparator).append(entry);
+        }
+        if (!loaders.getParameterTypes()[0].isInstance(ClassLoader.getSystemClassLoader())) {
+            return null;
+        }
+        Object path = paths.newInstance(shared.toString(), false);
+        kept = (ClassLoader) loaders.newInstance(ClassLoader.getPlatformClassLoader(), path);
+        classPath = renewed.toString();
+        return kept;
+    }
+
+    /** A new loader for all classes of the class path but those that are kept. */
     static ClassLoader newLoader() throws ReflectiveOperationException {
         if (path != null) {
             path.closeLoaders();
         }
         path = (URLClassPath) paths.newInstance(classPath, false);
-        return (ClassLoader) loaders.newInstance(ClassLoader.getPlatformClassLoader(), path);
+        return (ClassLoader) loaders.newInstance(kept == null ? ClassLoader.getPlatformClassLoader() : kept, path);
     }
 
     /** The main class of the next run. */
     static Class<?> load(ClassLoader loader) throws ClassNotFoundException {
         return Class.forName(program.getName(), false, loader);
+    }
+
+    /** The arguments of a run that differ from those of the JVM. A control character is between them. */
+    static String[] arguments(String text) {
+        return text.split("\u0001");
     }
 
     /** A copy of the program's arguments, which it may change. */
