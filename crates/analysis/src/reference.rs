@@ -73,8 +73,11 @@ pub fn racing<L: Ord + Copy>(events: &[(usize, Event<L>)]) -> BTreeSet<L> {
 /// A location of a generated program: the object, and its field or element.
 pub type Location<'t> = (u32, &'t str);
 
+/// The events of a generated program, each with its thread.
+pub type Program<'t> = Vec<(usize, Event<Location<'t>>)>;
+
 /// Reads the events that generated programs print (`programs/differential`), by program. `None` if a line is not as it should be.
-pub fn read_programs(text: &str) -> Option<Vec<Vec<(usize, Event<Location<'_>>)>>> {
+pub fn read_programs(text: &str) -> Option<Vec<Program<'_>>> {
     let mut programs = Vec::new();
     for line in text.lines() {
         let words: Vec<&str> = line.split(' ').collect();
@@ -99,7 +102,7 @@ pub fn read_programs(text: &str) -> Option<Vec<Vec<(usize, Event<Location<'_>>)>
 }
 
 /// The objects of generated programs with races, counted for each field; elements count for the array that holds them.
-pub fn racing_objects(programs: &[Vec<(usize, Event<Location<'_>>)>]) -> BTreeMap<String, u64> {
+pub fn racing_objects(programs: &[Program<'_>]) -> BTreeMap<String, u64> {
     let mut counts = BTreeMap::new();
     for events in programs {
         let objects: BTreeSet<(u32, &str)> = racing(events)

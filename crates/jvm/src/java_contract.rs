@@ -372,7 +372,8 @@ fn hook_classes_have_all_methods_that_are_called() {
     let settings = Settings {
         volatiles: true,
         patterns: Patterns { races: true, ..Patterns::default() },
-        ..serde_json::from_str(r#"{"strategy": "random", "seed": 1, "pause": 0, "steps": 1}"#).unwrap()
+        ..serde_json::from_str(r#"{"strategy": "random", "seed": 1, "pause": 0, "steps": 1, "depth": 3}"#)
+            .unwrap()
     };
     let concurrent = |name: &str| format!("java/util/concurrent/{name}");
     let locks =
@@ -399,6 +400,7 @@ fn threads_have_the_fields_that_hook_classes_use() {
     for field in THREAD_FIELDS {
         let kind = match field.descriptor {
             "J" => "long",
+            "[J" => "long[]",
             descriptor => descriptor.trim_start_matches("Ljava/lang/").trim_end_matches(';'),
         };
         assert!(source.contains(&format!("    {kind} {};", field.name)), "{}", field.name);
