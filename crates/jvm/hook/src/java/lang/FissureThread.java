@@ -114,7 +114,6 @@ final class FissureThread extends FissureRecent {
         FissureThread self = Thread.currentThread().fissureState;
         if (self != null && !self.hasRun) {
             self.hasRun = true;
-            isConcurrent |= self.id > 0;
             FissureHook.countsThreads = FissureEngine.threadRuns();
         }
     }
@@ -535,21 +534,8 @@ final class FissureThread extends FissureRecent {
         state.span = FissureEngine.spanOf(state.id);
         thread.fissureState = state;
         state.refresh(thread);
-        if (state.id > 0 && !isOfJvm(thread)) {
+        if (state.id > 0) {
             isConcurrent = true;
-        }
-    }
-
-    /** The group of threads that the JDK starts for itself, such as the one that runs cleaners. */
-    private static final String INNOCUOUS = "InnocuousThreadGroup";
-
-    /** Whether a thread serves the JVM or the JDK. Such a thread counts once it runs methods of the program. */
-    private static boolean isOfJvm(Thread thread) {
-        try {
-            ThreadGroup group = thread.getThreadGroup();
-            return group == null || group.getParent() == null || INNOCUOUS.equals(group.getName());
-        } catch (SecurityException denied) {
-            return false;
         }
     }
 

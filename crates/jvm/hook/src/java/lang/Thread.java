@@ -31,8 +31,6 @@ public class Thread implements Runnable {
 
     public final native boolean isDaemon();
 
-    public final native ThreadGroup getThreadGroup();
-
     /** Exists from Java 19 on. */
     public final native boolean isVirtual();
 
