@@ -223,7 +223,7 @@ public class RandomAccesses {
                     }
                     break;
                 case RANGE:
-                    range(object.items, step.from, step.to, step.write);
+                    range(object, step.from, step.to, step.write);
                     break;
                 default:
                     if (step.write) {
@@ -234,7 +234,8 @@ public class RandomAccesses {
             }
         }
 
-        private static void range(int[] items, int from, int to, boolean write) {
+        private static void range(Shared object, int from, int to, boolean write) {
+            int[] items = object.items;
             if (write) {
                 for (int i = from; i < to; i++) {
                     items[i] = i;

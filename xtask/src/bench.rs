@@ -2,6 +2,7 @@
 
 pub(crate) mod assets;
 pub(crate) mod determinism;
+pub(crate) mod differential;
 pub(crate) mod hunt;
 pub(crate) mod object;
 pub(crate) mod reliability;
@@ -19,10 +20,26 @@ use crate::{
     workspace::{cargo, files_below, fresh_folder, line, root, succeed, target},
 };
 
-/// Kernels that mostly access fields and locks; the performance targets apply to these.
+/// Kernels like those on which published detectors are measured; the performance targets apply to these.
+const HEADLINE_KERNELS: [&str; 12] = [
+    "Cipher",
+    "LuFactor",
+    "Molecules",
+    "MonteCarlo",
+    "RayTracer",
+    "Fourier",
+    "Relaxation",
+    "SparseMultiply",
+    "Salesman",
+    "TextBuilding",
+    "WordCounts",
+    "Queues",
+];
+
+/// Small kernels that mostly access fields and locks.
 const FIELD_KERNELS: [&str; 5] = ["FieldLoop", "SmallObjects", "LockHeavy", "ReadShared", "Bodies"];
 
-/// Kernels that mostly access arrays, reported separately.
+/// Small kernels that mostly access arrays.
 const ARRAY_KERNELS: [&str; 2] = ["Sieve", "Matrix"];
 
 /// The program whose start-up is measured.
@@ -41,7 +58,14 @@ enum Mode {
     Static,
     /// The same for fields and arrays.
     StaticAll,
+    /// Racer on fields and arrays; nothing orders accesses.
+    Unordered,
+    /// Racer and Atomizer in one run, on fields and arrays.
+    AtomizerAll,
 }
+
+const HEADLINE_MODES: [Mode; 5] =
+    [Mode::Plain, Mode::All, Mode::Unordered, Mode::AtomizerAll, Mode::StaticAll];
 
 const FIELD_MODES: [Mode; 5] = [Mode::Plain, Mode::Locks, Mode::Fields, Mode::Static, Mode::Atomizer];
 const ARRAY_MODES: [Mode; 5] = [Mode::Plain, Mode::Locks, Mode::Fields, Mode::All, Mode::StaticAll];
@@ -53,8 +77,17 @@ pub(crate) struct Options {
     #[arg(long, default_value = "5", value_parser = positive::<usize>)]
     rounds: usize,
     /// A factor for the work of the kernels
-    #[arg(long, default_value = "1", value_parser = positive::<u32>)]
+    #[arg(long, default_value = "4", value_parser = positive::<u32>)]
     scale: u32,
+    /// How many threads the kernels use that let their number be chosen
+    #[arg(long, default_value = "2", value_parser = positive::<u32>)]
+    threads: u32,
+    /// Compare the CPU time of the process instead of the elapsed time, on a machine that does other work as well
+    #[arg(long)]
+    cpu: bool,
+    /// Only the kernels that the performance targets apply to, and the start-up
+    #[arg(long)]
+    headline: bool,
     /// Only this kernel
     #[arg(long, value_name = "NAME", value_parser = known)]
     kernel: Option<String>,
@@ -84,9 +117,11 @@ pub(crate) fn run(options: Options) -> Result<()> {
     succeed(jdk.tool("javac").args(["--release", "11", "-g", "-d"]).arg(&classes).args(sources))?;
     let bench = Bench { jdk, fissure: target()?.join("release/fissure"), classes, options };
     let wanted = |name: &&str| bench.options.kernel.as_ref().is_none_or(|kernel| kernel == name);
+    let is_small_wanted = |name: &&str| !bench.options.headline && wanted(name);
     println!("median of {} rounds; ratios are to the plain run\n", bench.options.rounds);
-    bench.table(&FIELD_KERNELS.into_iter().filter(wanted).collect::<Vec<_>>(), &FIELD_MODES)?;
-    bench.table(&ARRAY_KERNELS.into_iter().filter(wanted).collect::<Vec<_>>(), &ARRAY_MODES)?;
+    bench.table(&HEADLINE_KERNELS.into_iter().filter(wanted).collect::<Vec<_>>(), &HEADLINE_MODES)?;
+    bench.table(&FIELD_KERNELS.into_iter().filter(is_small_wanted).collect::<Vec<_>>(), &FIELD_MODES)?;
+    bench.table(&ARRAY_KERNELS.into_iter().filter(is_small_wanted).collect::<Vec<_>>(), &ARRAY_MODES)?;
     if wanted(&HELLO) {
         bench.start_up()?;
     }
@@ -95,11 +130,14 @@ pub(crate) fn run(options: Options) -> Result<()> {
 
 /// A kernel of this name.
 fn known(name: &str) -> Result<String> {
-    let is_known = FIELD_KERNELS.contains(&name) || ARRAY_KERNELS.contains(&name) || name == HELLO;
-    if !is_known {
-        bail!("there is no kernel '{name}': {FIELD_KERNELS:?}, {ARRAY_KERNELS:?}, {HELLO}");
+    if !kernels().any(|kernel| kernel == name) {
+        bail!("there is no kernel '{name}': {}", kernels().collect::<Vec<_>>().join(", "));
     }
     Ok(name.to_owned())
+}
+
+fn kernels() -> impl Iterator<Item = &'static str> {
+    HEADLINE_KERNELS.into_iter().chain(FIELD_KERNELS).chain(ARRAY_KERNELS).chain([HELLO])
 }
 
 /// A number of at least 1.
@@ -115,8 +153,9 @@ impl Mode {
             Mode::Locks => "locks",
             Mode::Fields => "fields",
             Mode::All => "all",
-            Mode::Atomizer => "atomizer",
+            Mode::Atomizer | Mode::AtomizerAll => "atomizer",
             Mode::Static | Mode::StaticAll => "static",
+            Mode::Unordered => "unordered",
         }
     }
 
@@ -125,7 +164,8 @@ impl Mode {
         match self {
             Mode::Atomizer => ["fields", "racer,atomizer"],
             Mode::Static => ["fields", "racer"],
-            Mode::StaticAll => ["all", "racer"],
+            Mode::StaticAll | Mode::Unordered => ["all", "racer"],
+            Mode::AtomizerAll => ["all", "racer,atomizer"],
             mode => [mode.name(), "racer"],
         }
     }
@@ -190,8 +230,10 @@ impl Bench {
         // The objects of the CDS archive count as used heap, and a JVM under Fissure does not use the archive. Turning it off
         // makes the heaps comparable.
         let mut command = self.command(kernel, mode, &["-Xshare:off"]);
-        let text = run_and_read(command.arg(self.options.scale.to_string()))?;
-        parse_measure(&text).with_context(|| format!("{} printed no measure: {text}", line(&command)))
+        command.args([self.options.scale, self.options.threads].map(|number| number.to_string()));
+        let text = run_and_read(&mut command)?;
+        parse_measure(&text, if self.options.cpu { "cpu_ns " } else { "elapsed_ns " })
+            .with_context(|| format!("{} printed no measure: {text}", line(&command)))
     }
 
     fn command(&self, class: &str, mode: Mode, java_options: &[&str]) -> Command {
@@ -204,6 +246,9 @@ impl Bench {
                 command.args(["detect", "--analysis", analyses, "--watch", watch]);
                 if matches!(mode, Mode::Static | Mode::StaticAll) {
                     command.arg("--static");
+                }
+                if mode == Mode::Unordered {
+                    command.args(["--order", "none"]);
                 }
                 command.arg("--").arg(java);
                 command
@@ -242,9 +287,9 @@ fn run_and_read(command: &mut Command) -> Result<String> {
     Ok(String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
-fn parse_measure(text: &str) -> Option<Measure> {
+fn parse_measure(text: &str, time: &str) -> Option<Measure> {
     let number = |name: &str| text.lines().find_map(|line| line.strip_prefix(name)?.trim().parse().ok());
-    Some(Measure { elapsed: number("elapsed_ns ")?, heap: number("heap_bytes ")? })
+    Some(Measure { elapsed: number(time)?, heap: number("heap_bytes ")? })
 }
 
 #[cfg(test)]
@@ -253,14 +298,16 @@ mod tests {
 
     #[test]
     fn measures_are_read_from_the_output() {
-        let text = "something else\nelapsed_ns 1500\nheap_bytes 42\n";
-        assert_eq!(parse_measure(text), Some(Measure { elapsed: 1500.0, heap: 42.0 }));
-        assert_eq!(parse_measure("elapsed_ns 1500\n"), None);
+        let text = "something else\nelapsed_ns 1500\ncpu_ns 7\nheap_bytes 42\n";
+        let read = |text, time| parse_measure(text, time);
+        assert_eq!(read(text, "elapsed_ns "), Some(Measure { elapsed: 1500.0, heap: 42.0 }));
+        assert_eq!(read(text, "cpu_ns "), Some(Measure { elapsed: 7.0, heap: 42.0 }));
+        assert_eq!(read("elapsed_ns 1500\n", "elapsed_ns "), None);
     }
 
     #[test]
     fn every_kernel_has_its_source() {
-        for kernel in FIELD_KERNELS.iter().chain(&ARRAY_KERNELS).chain([&HELLO]) {
+        for kernel in kernels() {
             let source = root().join("programs/bench").join(format!("{kernel}.java"));
             assert!(source.is_file(), "{}", source.display());
         }

@@ -68,6 +68,8 @@ enum Bench {
     Assets(bench::assets::Options),
     /// Whether a seed gives the same run every time, compared byte for byte
     Determinism(bench::determinism::Options),
+    /// Compare `detect` with a reference on random programs
+    Differential(bench::differential::Options),
     /// How many of many hunts find the bugs, whether replays are equal, and false alarms in correct programs
     Reliability(bench::reliability::Options),
     /// Runs a second in new and in warm JVMs, the time to the first bug, and the memory of a warm JVM
@@ -102,6 +104,7 @@ fn run(task: Task) -> Result<()> {
         Task::Bench(Bench::Static(options)) => bench::whole_program::run(&options),
         Task::Bench(Bench::Assets(options)) => bench::assets::run(options),
         Task::Bench(Bench::Determinism(options)) => bench::determinism::run(options),
+        Task::Bench(Bench::Differential(options)) => bench::differential::run(&options),
         Task::Bench(Bench::Reliability(options)) => bench::reliability::run(&options),
         Task::Bench(Bench::Throughput(options)) => bench::throughput::run(&options),
         Task::Bench(Bench::Object(options)) => bench::object::run(options),
@@ -139,6 +142,8 @@ mod tests {
             "compare --with /tmp/fissure --program Account --runs 4 -- --strategy random",
             "bench detect --rounds 3 --kernel Sieve --scale 2",
             "bench detect --kernel Hello",
+            "bench detect --headline --cpu --threads 4",
+            "bench differential --programs 100",
             "bench hunt --runs 20 --program Figure --only ours --rounds 2",
             "bench static --classes 50",
             "bench assets --runs 3 --program Pair",
@@ -164,6 +169,7 @@ mod tests {
             "bench",
             "bench detect --rounds 0",
             "bench detect --kernel None",
+            "bench differential --programs 0",
             "bench hunt --only theirs",
             "bench hunt --runs",
             "bench static --classes 0",

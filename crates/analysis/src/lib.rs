@@ -13,6 +13,7 @@
 //! | [`order`] | happens-before between segments of threads, by thread start and join |
 //! | [`clock`] | vector clocks as persistent trees |
 //! | [`reduction`] | Atomizer: which executions of blocks can be reduced to serial ones |
+//! | [`reference`] | race detection by comparing all accesses with each other, to test the lock-set machines |
 //! | [`racing`] | RaceFuzzer: pairs of sites whose accesses may race |
 //! | [`interleavings`] | candidates: remote accesses that may land between two local ones, reorderings and delays |
 //! | [`relaxed`] | the relaxed happens-before order, and the locks that threads hold |

@@ -70,6 +70,52 @@ pub fn racing<L: Ord + Copy>(events: &[(usize, Event<L>)]) -> BTreeSet<L> {
     racing
 }
 
+/// A location of a generated program: the object, and its field or element.
+pub type Location<'t> = (u32, &'t str);
+
+/// The events of a generated program, each with its thread.
+pub type Program<'t> = Vec<(usize, Event<Location<'t>>)>;
+
+/// Reads the events that generated programs print (`programs/differential`), by program. `None` if a line is not as it should be.
+pub fn read_programs(text: &str) -> Option<Vec<Program<'_>>> {
+    let mut programs = Vec::new();
+    for line in text.lines() {
+        let words: Vec<&str> = line.split(' ').collect();
+        let [first, kind, rest @ ..] = words.as_slice() else { return None };
+        if *first == "program" {
+            programs.push(Vec::new());
+            continue;
+        }
+        let number = rest.first()?.parse().ok()?;
+        let event = match (*kind, rest.get(1)) {
+            ("r", Some(place)) => Event::Access(AccessKind::Read, (number, *place)),
+            ("w", Some(place)) => Event::Access(AccessKind::Write, (number, *place)),
+            ("l", None) => Event::Acquire(number),
+            ("u", None) => Event::Release(number),
+            ("vw", None) => Event::Publish(number),
+            ("vr", None) => Event::Observe(number),
+            _ => return None,
+        };
+        programs.last_mut()?.push((first.parse().ok()?, event));
+    }
+    Some(programs)
+}
+
+/// The objects of generated programs with races, counted for each field; elements count for the array that holds them.
+pub fn racing_objects(programs: &[Program<'_>]) -> BTreeMap<String, u64> {
+    let mut counts = BTreeMap::new();
+    for events in programs {
+        let objects: BTreeSet<(u32, &str)> = racing(events)
+            .into_iter()
+            .map(|(object, place)| (object, if matches!(place, "a" | "b") { place } else { "items" }))
+            .collect();
+        for (_, field) in objects {
+            *counts.entry(field.to_owned()).or_default() += 1;
+        }
+    }
+    counts
+}
+
 /// By thread, the last time that is known of it.
 type Clock = BTreeMap<usize, u32>;
 
@@ -134,6 +180,17 @@ mod tests {
             })
             .collect();
         assert_eq!(racing(&events).into_iter().collect::<Vec<_>>(), expected);
+    }
+
+    #[test]
+    fn generated_programs_are_read_and_judged() {
+        let text = "program 1\n0 w 0 a\n0 vw 0\n1 vr 0\n1 w 0 a\n0 w 1 7\n1 l 2\n1 r 1 7\n1 u 2\nprogram 2\n0 w 0 b\n1 w 0 b";
+        let programs = read_programs(text).unwrap();
+        assert_eq!(programs.iter().map(Vec::len).collect::<Vec<_>>(), [8, 2]);
+        let expected = BTreeMap::from([("b".to_owned(), 1), ("items".to_owned(), 1)]);
+        assert_eq!(racing_objects(&programs), expected);
+        assert_eq!(read_programs("program 1\n0 x 0 a"), None);
+        assert_eq!(read_programs("0 w 0 a"), None);
     }
 
     #[test]

@@ -24,7 +24,8 @@ const SET_MASK: u64 = (1 << SET_BITS) - 1;
 const OWNER_MASK: u64 = (1 << OWNER_BITS) - 1;
 const SET_SHIFT: u32 = SITE_BITS;
 const OWNER_SHIFT: u32 = SITE_BITS + SET_BITS;
-const STATE_SHIFT: u32 = SITE_BITS + SET_BITS + OWNER_BITS;
+/// Where the state begins.
+pub const STATE_SHIFT: u32 = SITE_BITS + SET_BITS + OWNER_BITS;
 
 /// A location's state in the lock-set state machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

@@ -71,6 +71,7 @@ const CLASSES: &[(&str, &[u8])] = classes![
     "FissureClones",
     "FissureBlocks",
     "FissureHeld",
+    "FissureRecent",
     "FissureThread",
     "FissureMonitor",
     "FissureEngine",

@@ -187,6 +187,7 @@ fn shadow_words_have_one_layout() {
             ("SHARED", State::Shared as i64),
             ("DONE", State::Done as i64),
             ("FOLLOWED", State::Followed as i64),
+            ("QUIET", natives::QUIET as i64),
             ("SET_SHIFT", shift(SITE_BITS)),
             ("OWNER_SHIFT", shift(SITE_BITS + SET_BITS)),
             ("STATE_SHIFT", shift(SITE_BITS + SET_BITS + OWNER_BITS)),
@@ -212,7 +213,7 @@ fn tables_outside_of_the_heap_have_one_layout() {
         assert!(source.contains(&format!("{name} = constants[{index}]")), "{name}");
     }
     // Four counters of eight bytes for each thread.
-    assert!(source!("FissureThread").contains("FissureEngine.COUNTED_THREADS - 1) << 5)"));
+    assert!(source!("FissureRecent").contains("FissureEngine.COUNTED_THREADS - 1) << 5)"));
 }
 
 #[test]
@@ -371,7 +372,8 @@ fn hook_classes_have_all_methods_that_are_called() {
     let settings = Settings {
         volatiles: true,
         patterns: Patterns { races: true, ..Patterns::default() },
-        ..serde_json::from_str(r#"{"strategy": "random", "seed": 1, "pause": 0, "steps": 1}"#).unwrap()
+        ..serde_json::from_str(r#"{"strategy": "random", "seed": 1, "pause": 0, "steps": 1, "depth": 3}"#)
+            .unwrap()
     };
     let concurrent = |name: &str| format!("java/util/concurrent/{name}");
     let locks =
@@ -398,6 +400,7 @@ fn threads_have_the_fields_that_hook_classes_use() {
     for field in THREAD_FIELDS {
         let kind = match field.descriptor {
             "J" => "long",
+            "[J" => "long[]",
             descriptor => descriptor.trim_start_matches("Ljava/lang/").trim_end_matches(';'),
         };
         assert!(source.contains(&format!("    {kind} {};", field.name)), "{}", field.name);

@@ -1,5 +1,6 @@
 package java.lang;
 
+import java.lang.ref.ReferenceQueue;
 import jdk.internal.misc.Unsafe;
 
 /**
@@ -15,7 +16,7 @@ final class FissureArrays {
         volatile FissureElements[] parts;
 
         Shadow(Object array, int length) {
-            super(array);
+            super(array, COLLECTED);
             this.length = length;
         }
 
@@ -46,6 +47,8 @@ final class FissureArrays {
     private static final int CROWDED = 192;
     private static final long BYTES = baseOffset(byte[].class);
     private static final FissureTable TABLE = new FissureTable();
+    /** The shadows of arrays that were collected: their marks are dropped before the table forgets them. */
+    private static final ReferenceQueue<Object> COLLECTED = new ReferenceQueue<>();
     private static final Unsafe U = FissureEngine.U;
 
     private FissureArrays() {}
@@ -336,12 +339,16 @@ final class FissureArrays {
     }
 
     /** The shadow of an array, created if there is none. */
-    static Shadow find(FissureThread thread, Object array) {
+    static Shadow find(long counters, Object array) {
         FissureTable.Entry entry = TABLE.find(array);
         if (entry != null) {
             return (Shadow) entry;
         }
         int length = java.lang.reflect.Array.getLength(array);
+        for (Object dead = COLLECTED.poll(); dead != null; dead = COLLECTED.poll()) {
+            ((Shadow) dead).abandoned = true;
+            ((Shadow) dead).parts = null;
+        }
         synchronized (TABLE.guard) {
             entry = TABLE.find(array);
             if (entry == null) {
@@ -355,7 +362,7 @@ final class FissureArrays {
                 }
                 TABLE.add(shadow);
                 entry = shadow;
-                FissureEngine.increment(thread.counters + 8L);
+                FissureEngine.increment(counters + 8L);
             }
             return (Shadow) entry;
         }

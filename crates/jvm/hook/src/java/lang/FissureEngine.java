@@ -14,6 +14,9 @@ final class FissureEngine {
     /** A race was reported, but the location is still followed to find out which accesses race. */
     static final int FOLLOWED = 9;
 
+    /** What {@link #step} adds to the state if it has reported no race. */
+    static final int QUIET = 10;
+
     static final int STATE_SHIFT = 60;
     static final int OWNER_SHIFT = 38;
     static final int SET_SHIFT = 20;
@@ -102,7 +105,7 @@ final class FissureEngine {
      */
     static native int siteOf(int call, Class<?> owner, long offset, Class<?> type, boolean isStatic);
 
-    /** The word of a location after an access that involves more than its owner. */
+    /** The word of a location after an access that involves more than its owner; its state is increased by {@link #QUIET} if nothing was reported. */
     static native long step(long word, int thread, int segment, int set, int site, boolean write, Object object);
 
     /** Whether an access to a followed location races with one of another thread. */
@@ -487,7 +490,14 @@ final class FissureEngine {
         }
         thread.sample(site);
         increment(thread.counters + 16L);
-        long next = step(word, thread.id, thread.segment, set, site, write, owner);
+        long next = thread.stepAsBefore(word, set, site, write);
+        if (next == 0L) {
+            next = step(word, thread.id, thread.segment, set, site, write, owner);
+            if ((int) (next >>> STATE_SHIFT) >= QUIET) {
+                next -= (long) QUIET << STATE_SHIFT;
+                thread.remembersStep(word, set, site, write, next);
+            }
+        }
         int after = (int) (next >>> STATE_SHIFT);
         if (after >= SHARED && after < DONE) {
             thread.learn(next, set, write, false);

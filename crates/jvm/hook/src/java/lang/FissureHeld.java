@@ -76,6 +76,10 @@ abstract class FissureHeld {
      * change. It is available to the hooks as {@link Thread#fissureSettled} while the thread holds no lock.
      */
     long[] settled;
+    /** How the words of locations changed last, see {@link #stepAsBefore}: the word, the access, the next word. */
+    private long[] steps;
+    /** The version of this thread at each of these steps. */
+    private int[] stepVersions;
     /** The synchronization objects acquired last, with the version of what they passed on. */
     private long[] acquired;
     /** By thread, a {@link #moment} of it that this thread knows all about. */
@@ -185,6 +189,38 @@ abstract class FissureHeld {
             version++;
             changesContext(Thread.currentThread());
         }
+    }
+
+    /**
+     * The word after an access, if the thread has made the same access to another location with the same word, and the analysis had
+     * nothing to report about it; otherwise 0.
+     */
+    long stepAsBefore(long word, int set, int site, boolean write) {
+        long access = access(set, site, write);
+        int at = slot(word ^ access);
+        boolean isKnown = steps != null
+                && stepVersions[at] == version
+                && steps[3 * at] == word
+                && steps[3 * at + 1] == access;
+        return isKnown ? steps[3 * at + 2] : 0L;
+    }
+
+    void remembersStep(long word, int set, int site, boolean write, long next) {
+        if (steps == null) {
+            stepVersions = new int[MEMO];
+            steps = new long[3 * MEMO];
+        }
+        long access = access(set, site, write);
+        int at = slot(word ^ access);
+        stepVersions[at] = version;
+        steps[3 * at] = word;
+        steps[3 * at + 1] = access;
+        steps[3 * at + 2] = next;
+    }
+
+    /** Identifies an access apart from its location. */
+    static long access(int set, int site, boolean write) {
+        return (long) set << 32 | (long) site << 1 | (write ? 1L : 0L);
     }
 
     /** Changes whenever the thread begins a segment or learns what others did. */

@@ -1,5 +1,6 @@
 package java.lang;
 
+import java.lang.ref.ReferenceQueue;
 import java.lang.ref.WeakReference;
 
 /**
@@ -12,7 +13,12 @@ final class FissureTable {
         private volatile Entry next;
 
         Entry(Object object) {
-            super(object);
+            this(object, null);
+        }
+
+        /** An entry that goes into a queue once the object was collected. */
+        Entry(Object object, ReferenceQueue<Object> queue) {
+            super(object, queue);
             this.hash = System.identityHashCode(object);
         }
 
