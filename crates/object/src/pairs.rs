@@ -144,7 +144,7 @@ pub fn rounds(alphabet: &Alphabet, rank: impl Fn(usize, usize) -> Option<usize>)
         of_method.resize_with(of_method.len().max(method + 1), Vec::new);
         of_method[method].push(number as Operation);
     }
-    let mut lists: Vec<((bool, usize), Vec<[Operation; 2]>)> = Vec::new();
+    let mut lists = Vec::new();
     for (first, ones) in of_method.iter().enumerate() {
         for (second, others) in of_method.iter().enumerate().skip(first) {
             let Some(rank) = rank(first, second) else { continue };
@@ -161,7 +161,7 @@ pub fn rounds(alphabet: &Alphabet, rank: impl Fn(usize, usize) -> Option<usize>)
         }
     }
     lists.sort_by_key(|(rank, _)| *rank);
-    let longest = lists.iter().map(|(_, list)| list.len()).max().unwrap_or(0);
+    let longest = lists.iter().map(|(_, list): &(_, Vec<_>)| list.len()).max().unwrap_or(0);
     (0..longest).map(|at| lists.iter().filter_map(|(_, list)| list.get(at).copied()).collect()).collect()
 }
 

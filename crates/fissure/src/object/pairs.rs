@@ -82,7 +82,7 @@ impl Pairs<'_> {
                     if let Some(violation) = violation {
                         match blame(search, self.alphabet, violation, &whole, self.assumed)? {
                             Blame::Certain(certain) => blamed = certain,
-                            Blame::Unclear(names, violation) => unclear.push((names, violation)),
+                            Blame::Unclear(names, violation) => unclear.push((names, *violation)),
                         }
                     }
                     let findings = search.take_findings();
@@ -157,7 +157,7 @@ pub(crate) enum Blame {
     /// These methods, each with the violation that it shows although all others are atomic, or without which the violation disappears.
     Certain(Vec<(String, Violation)>),
     /// One of these methods at least: the violation disappears if any of them is atomic.
-    Unclear(BTreeSet<String>, Violation),
+    Unclear(BTreeSet<String>, Box<Violation>),
 }
 
 /// The methods to blame for a violation that a schedule shows. Calls of `whole` were atomic already. Methods of `assumed` are to blame only
@@ -191,7 +191,8 @@ pub(crate) fn blame(
         match search.explore_one(violation.harness.clone())? {
             Exploration::Violation(shown) => {
                 let atomic = others.union(&atomic).cloned().collect();
-                blamed.push((suspect.clone(), Violation { cause: Some(Cause::Remains { atomic }), ..shown }));
+                blamed
+                    .push((suspect.clone(), Violation { cause: Some(Cause::Remains { atomic }), ..*shown }));
             }
             Exploration::Atomic => {}
             Exploration::Partial => is_known = false,
@@ -209,6 +210,6 @@ pub(crate) fn blame(
     let violation = Violation { cause, ..violation };
     Ok(match suspects.iter().next() {
         Some(only) if suspects.len() == 1 => Blame::Certain(vec![(only.clone(), violation)]),
-        _ => Blame::Unclear(suspects.clone(), violation),
+        _ => Blame::Unclear(suspects.clone(), Box::new(violation)),
     })
 }

@@ -70,7 +70,7 @@ pub(crate) enum Mode {
 #[derive(Debug)]
 pub(crate) enum Exploration {
     /// A schedule shows an outcome that is not atomic.
-    Violation(Violation),
+    Violation(Box<Violation>),
     /// All schedules were executed, and none does.
     Atomic,
     /// Not all schedules were executed.
@@ -81,7 +81,7 @@ impl Exploration {
     /// The violation, if there is one.
     pub(crate) fn violation(self) -> Option<Violation> {
         match self {
-            Exploration::Violation(violation) => Some(violation),
+            Exploration::Violation(violation) => Some(*violation),
             Exploration::Atomic | Exploration::Partial => None,
         }
     }
@@ -289,7 +289,7 @@ impl<'a> Search<'a> {
             return Ok(if is_complete { Exploration::Atomic } else { Exploration::Partial });
         };
         let (ready, seen) = self.shrink(ready, seen)?;
-        self.count(&ready, seen).map(Exploration::Violation)
+        self.count(&ready, seen).map(|violation| Exploration::Violation(Box::new(violation)))
     }
 
     /// Executes a harness under stress for the whole budget or until it shows a violation.

@@ -434,7 +434,7 @@ impl Work {
                 Blame::Unclear(names, violation) => {
                     let tested = target.filter(|target| names.contains(*target)).map(str::to_owned);
                     let name = tested.or_else(|| names.first().cloned()).unwrap_or_else(|| fallback.clone());
-                    vec![(name, violation)]
+                    vec![(name, *violation)]
                 }
             };
             // The frequency under stress is of more interest than that in controlled executions.
