@@ -352,7 +352,7 @@ impl<R: Runner> Judge<'_, R> {
             }
             // Each is forced while the other one is prevented: the bystander cannot make the program fail alone.
             let alone = self.force(own, COMPARED, &[candidates[*known].prevention.clone()])?;
-            let known_alone = self.force(other, COMPARED, &[candidate.prevention.clone()])?;
+            let known_alone = self.force(other, COMPARED, std::slice::from_ref(&candidate.prevention))?;
             if is_sure(alone) && known_alone.fails == 0 {
                 best = Some((index, goal));
             }

@@ -419,7 +419,7 @@ mod tests {
         let cause = Prevention::Early { early: site(10, Act::Read), expected: site(30, Act::Write) };
         let proof = |causes: &[Prevention]| super::proof(&finding(causes, forced)).unwrap();
         assert_eq!(
-            proof(&[cause.clone()]),
+            proof(std::slice::from_ref(&cause)),
             "proved; forced: fails in 60 of 60; prevented: fails in 0 of 200"
         );
         assert_eq!(
