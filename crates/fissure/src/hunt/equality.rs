@@ -5,7 +5,7 @@
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use fissure_hunt::{Ending, Outcome, Process};
-use fissure_model::{interleaving::Interleaving, record::Run};
+use fissure_model::record::Run;
 use serde::Serialize;
 
 use super::run::Finished;
@@ -35,16 +35,10 @@ impl Digest {
         let watched: Vec<&Process> =
             outcome.processes.iter().filter(|process| process.is_watched()).collect();
         let runs: Vec<Option<&Run>> = watched.iter().map(|process| process.run.as_ref()).collect();
-        let runs: Vec<Option<Run>> = runs.into_iter().map(|run| run.map(without_counts)).collect();
-        let each = |part: fn(&Run) -> Vec<u8>| {
-            digest(&runs.iter().map(|run| run.as_ref().map(part)).collect::<Vec<_>>())
-        };
-        let observed = |run: &Run| bytes(run);
-        let findings = |process: &&Process| {
-            let mut findings = process.findings.clone();
-            findings.iter_mut().for_each(|finding| unfold(finding.interleaving.as_mut()));
-            bytes(&findings)
-        };
+        let each =
+            |part: fn(&Run) -> Vec<u8>| digest(&runs.iter().map(|run| run.map(part)).collect::<Vec<_>>());
+        // How many steps the JDK takes inside of one of its calls depends on what it did before.
+        let observed = |run: &Run| bytes(&Run { steps: 0, ..run.clone() });
         let ending = match outcome.ending {
             Ending::Ended(exit) => format!("{exit:?}"),
             Ending::TimeLimit => "time limit".to_owned(),
@@ -56,7 +50,7 @@ impl Digest {
             each(|run| bytes(&run.end)),
             each(|run| bytes(&run.failures)),
             each(observed),
-            digest(&watched.iter().map(findings).collect::<Vec<_>>()),
+            digest(&watched.iter().map(|process| bytes(&process.findings)).collect::<Vec<_>>()),
             digest(&ending),
             digest(output),
         ])
@@ -74,22 +68,6 @@ impl Digest {
         let mut parts = PARTS.iter().zip(self.0.iter().zip(&other.0));
         parts.find(|(_, (one, other))| one != other).map(|(part, _)| *part)
     }
-}
-
-/// A run without the numbers of steps that nothing depends on: how many steps the JDK or a test framework takes inside of one of its calls
-/// depends on what it did before.
-fn without_counts(run: &Run) -> Run {
-    let mut run = Run { steps: 0, ..run.clone() };
-    run.failures.iter_mut().for_each(|failure| unfold(failure.interleaving.as_mut()));
-    run
-}
-
-/// Forgets how many steps were left out.
-fn unfold(interleaving: Option<&mut Interleaving>) {
-    interleaving
-        .into_iter()
-        .flat_map(|interleaving| &mut interleaving.steps)
-        .for_each(|step| step.folded = 0);
 }
 
 /// A part of a run as bytes. Everything that runs consist of can be written as JSON.
