@@ -73,7 +73,7 @@ pub(crate) fn list(
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(fs::File::create(&errors).map_err(failed)?);
     let mut child = command.spawn().map_err(failed)?;
     let begun = Instant::now();
-    while !signals::has_ended(&mut child).map_err(failed)? {
+    while !signals::has_ended(&child).map_err(failed)? {
         if begun.elapsed() > LIMIT || signals::interrupted() {
             let _ = child.kill();
         }

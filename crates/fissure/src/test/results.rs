@@ -76,7 +76,7 @@ fn problem(tests: &[&TestReport], what: &str, next: &str) -> Option<String> {
         Some(message) => format!("{} ({message})", test.title()),
         None => test.title(),
     };
-    let named: Vec<String> = tests.iter().take(NAMED).map(|test| named(test)).collect();
+    let named: Vec<String> = tests.iter().take(NAMED).map(named).collect();
     Some(match tests.len() {
         1 => format!("{} {what}{}: {next}", first.title(), message(first)),
         all if all <= NAMED => format!("each of these {what}: {}; {next}", named.join(", ")),
