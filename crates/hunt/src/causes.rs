@@ -69,7 +69,7 @@ const LEAST_REPAIRED: u64 = 20;
 const SURE: u64 = 80;
 /// At least so many runs are allowed, even if the search was shorter.
 const LEAST_ALLOWED: u64 = 64;
-/// The time for the causes of all findings, in hunts with a time budget.
+/// The time for the causes of all findings, in hunts with a time budget; half of the time of the search, if that is longer.
 const TIME: Duration = Duration::from_secs(5);
 /// Seeds of the runs that force and prevent begin here, so that they differ from those of the search.
 const FIRST_SEED: u64 = 1_000_000;
@@ -101,7 +101,8 @@ pub(crate) fn judge<R: Runner>(
         let number = judged.len();
         judged.push(shown.id.clone());
         // What one finding leaves over, the next ones share.
-        let share = TIME.mul_f64((number + 1).min(bugs) as f64 / bugs as f64);
+        let part = (number + 1).min(bugs) as f64 / bugs as f64;
+        let share = begun.map(|begun| TIME.max(begun / 2).mul_f64(part));
         let allowed = left / (bugs.saturating_sub(number).max(1) as u64);
         let mut judge = Judge {
             settings,
@@ -109,7 +110,7 @@ pub(crate) fn judge<R: Runner>(
             runner: &mut *runner,
             references,
             left: allowed,
-            deadline: begun.map(|begun| begun + share),
+            deadline: begun.zip(share).map(|(begun, share)| begun + share),
             next_seed,
             shown: &shown,
             seen: Vec::new(),
