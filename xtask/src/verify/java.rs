@@ -18,6 +18,8 @@ use crate::{
 
 /// The class with the hooks, by internal name.
 pub(crate) const HOOK: &str = "java/lang/FissureHook";
+/// The class that occurs in the descriptors of hooks.
+const ELEMENTS: &str = "java/lang/FissureElements";
 
 /// Options that make a JVM verify its own classes, and load them from class files instead of an archive of verified classes.
 const VERIFYING: [&str; 4] = [
@@ -65,9 +67,12 @@ impl<'a> Java<'a> {
         let source = sources.join(format!("{HOOK}.java"));
         fs::create_dir_all(source.parent().context("a class without a package")?)?;
         fs::write(&source, hook_source(&ALL)?).context("cannot write the hook's source")?;
+        let elements = sources.join(format!("{ELEMENTS}.java"));
+        fs::write(&elements, class_source(ELEMENTS, "")?)
+            .context("cannot write the source of a class of hooks")?;
         let patch = format!("{BASE}={}", sources.display());
         let mut javac = jdk.tool("javac");
-        output(javac.arg("--patch-module").arg(patch).arg("-d").arg(java.hook()).arg(&source))?;
+        output(javac.arg("--patch-module").arg(patch).arg("-d").arg(java.hook()).args([&source, &elements]))?;
         Ok(java)
     }
 
@@ -137,42 +142,61 @@ fn output(command: &mut Command) -> Result<Vec<u8>> {
     Ok(output.stdout)
 }
 
-/// The source of a class with empty hooks.
+/// The source of a class with hooks that do nothing.
 fn hook_source(hooks: &[Hook]) -> Result<String> {
-    let (package, class) = HOOK.rsplit_once('/').context("a hook class without a package")?;
-    let mut source = format!("package {};\n\npublic final class {class} {{\n", package.replace('/', "."));
-    for hook in hooks {
-        let parameters = parameters(hook.descriptor)
-            .with_context(|| format!("cannot translate '{}' to Java", hook.descriptor))?;
-        source.push_str(&format!("    public static void {}({parameters}) {{}}\n", hook.name));
+    let mut methods = String::new();
+    for (name, descriptor) in hooks
+        .iter()
+        .map(|hook| (hook.name, hook.descriptor))
+        .chain([(WAIT.hook_method, WAIT.hook_descriptor)])
+    {
+        let method =
+            method(name, descriptor).with_context(|| format!("cannot translate '{descriptor}' to Java"))?;
+        methods.push_str(&method);
     }
-    let waits =
-        parameters(WAIT.hook_descriptor).context("cannot translate the replacement of 'wait' to Java")?;
-    source.push_str(&format!("    public static void {}({waits}) {{}}\n", WAIT.hook_method));
-    source.push_str("}\n");
-    Ok(source)
+    class_source(HOOK, &methods)
 }
 
-/// The parameters of a `void` method in Java syntax.
-fn parameters(descriptor: &str) -> Option<String> {
-    let mut rest = descriptor.strip_prefix('(')?.strip_suffix(")V")?;
+/// The source of a class with these methods.
+fn class_source(class: &str, methods: &str) -> Result<String> {
+    let (package, name) = class.rsplit_once('/').context("a hook class without a package")?;
+    Ok(format!("package {};\n\npublic final class {name} {{\n{methods}}}\n", package.replace('/', ".")))
+}
+
+/// A method that does nothing, in Java syntax.
+fn method(name: &str, descriptor: &str) -> Option<String> {
+    let (mut rest, result) = descriptor.strip_prefix('(')?.split_once(')')?;
     let mut parameters = Vec::new();
-    while let Some(first) = rest.chars().next() {
-        let (kind, after) = match first {
-            'L' => {
-                let (class, after) = rest[1..].split_once(';')?;
-                (class.replace('/', "."), after)
-            }
-            'I' => ("int".to_owned(), &rest[1..]),
-            'Z' => ("boolean".to_owned(), &rest[1..]),
-            'J' => ("long".to_owned(), &rest[1..]),
-            'D' => ("double".to_owned(), &rest[1..]),
-            _ => return None,
-        };
+    while !rest.is_empty() {
+        let (kind, after) = first_type(rest)?;
         parameters.push(format!("{kind} p{}", parameters.len()));
         rest = after;
     }
-    Some(parameters.join(", "))
+    let (kind, body) = match result {
+        "V" => ("void".to_owned(), ""),
+        _ => {
+            let (kind, after) = first_type(result)?;
+            (after.is_empty())
+                .then_some((kind, if result.starts_with('L') { " return null; " } else { " return 0; " }))?
+        }
+    };
+    Some(format!("    public static {kind} {name}({}) {{{body}}}\n", parameters.join(", ")))
+}
+
+/// The first type of a descriptor in Java syntax, and the rest of the descriptor.
+fn first_type(descriptor: &str) -> Option<(String, &str)> {
+    let rest = descriptor.get(1..)?;
+    Some(match descriptor.chars().next()? {
+        'L' => {
+            let (class, after) = rest.split_once(';')?;
+            (class.replace('/', "."), after)
+        }
+        'I' => ("int".to_owned(), rest),
+        'Z' => ("boolean".to_owned(), rest),
+        'J' => ("long".to_owned(), rest),
+        'D' => ("double".to_owned(), rest),
+        _ => return None,
+    })
 }
 
 /// Parses the output of `ExtractAll`; `None` if it is truncated or malformed.
@@ -231,23 +255,26 @@ fn parse_log(text: &str) -> Log {
 mod tests {
     use super::*;
 
-    fn check_parameters(descriptor: &str, expected: Option<&str>) {
-        assert_eq!(parameters(descriptor).as_deref(), expected, "{descriptor}");
+    fn check_method(descriptor: &str, expected: Option<&str>) {
+        let expected = expected.map(|expected| format!("    public static {expected}\n"));
+        assert_eq!(method("m", descriptor), expected, "{descriptor}");
     }
 
     #[test]
-    fn descriptors_become_parameters() {
-        check_parameters("()V", Some(""));
-        check_parameters("(Ljava/lang/Object;JI)V", Some("java.lang.Object p0, long p1, int p2"));
-        check_parameters("(D)V", Some("double p0"));
-        check_parameters("([I)V", None);
-        check_parameters("()I", None);
+    fn descriptors_become_methods() {
+        check_method("()V", Some("void m() {}"));
+        check_method("(Ljava/lang/Object;JI)V", Some("void m(java.lang.Object p0, long p1, int p2) {}"));
+        check_method("(D)V", Some("void m(double p0) {}"));
+        check_method("()I", Some("int m() { return 0; }"));
+        check_method("(I)Ljava/lang/Object;", Some("java.lang.Object m(int p0) { return null; }"));
+        check_method("([I)V", None);
+        check_method("()[I", None);
     }
 
     #[test]
     fn every_hook_is_in_the_source() {
         let source = hook_source(&ALL).unwrap();
-        assert_eq!(source.matches("public static void").count(), ALL.len() + 1);
+        assert_eq!(source.matches("public static").count(), ALL.len() + 1);
     }
 
     fn check_archive(archive: &[u8], expected: Option<&[(&str, &str, &[u8])]>) {

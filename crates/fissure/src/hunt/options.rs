@@ -468,7 +468,7 @@ mod tests {
         let atomic = vec!["a.B.m".parse().unwrap()];
         let check = vec![CheckerName::AtomicSets];
         let chosen = ScheduleArguments { atomic, check, is_static: true, ..chosen };
-        let text = "--strategy random --check atomic-sets --pause 0.5 --points volatiles --steps 9 --atomic a.B.m --scope a.B --scope c..* --config f.toml --static";
+        let text = "--strategy random --check atomic-sets --pause 0.5 --depth 5 --points volatiles --steps 9 --atomic a.B.m --scope a.B --scope c..* --config f.toml --static";
         let config = Path::new("f.toml");
         let words = chosen.words(&[strategy("random")], Some(config));
         assert_eq!(config_of(&words).as_deref(), Some(config));
