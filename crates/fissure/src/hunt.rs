@@ -24,7 +24,9 @@ use std::{
     time::{Duration, Instant},
 };
 
-use fissure_hunt::{Blindness, Ending, HuntResult, HuntSettings, Outcome, Problem, Process, Runner, Shard};
+use fissure_hunt::{
+    Blindness, Ending, HuntResult, HuntSettings, LEAST_JUDGING_RUNS, Outcome, Problem, Process, Runner, Shard,
+};
 use fissure_model::{
     finding::{Status, fingerprint},
     pointcut::Pointcut,
@@ -58,6 +60,8 @@ use crate::{
 
 /// The time of a hunt for which neither a time nor a number of runs is given.
 const BUDGET: Duration = Duration::from_secs(20);
+/// How many runs may judge causes at least if each of them is one of a build tool or a script, which takes seconds.
+const LEAST_JUDGING_RUNS_OF_TOOLS: u64 = 16;
 /// No hunt makes so many runs in its time.
 const MOST_RUNS_IN_TIME: u64 = 1 << 40;
 
@@ -297,6 +301,13 @@ impl Runner for Processes<'_> {
 
     fn elapsed(&self) -> Option<Duration> {
         self.clock.elapsed()
+    }
+
+    fn least_judging_runs(&self) -> u64 {
+        match self.program.command.first().is_some_and(|program| launch::is_java(program)) {
+            true => LEAST_JUDGING_RUNS,
+            false => LEAST_JUDGING_RUNS_OF_TOOLS,
+        }
     }
 
     fn blindness(&self, outcomes: &[Outcome]) -> Option<Blindness> {

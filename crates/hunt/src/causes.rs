@@ -67,8 +67,6 @@ const LEAST_PREVENTED: u64 = 10;
 const LEAST_REPAIRED: u64 = 20;
 /// So many runs of each hundred must fail if the cause is forced.
 const SURE: u64 = 80;
-/// At least so many runs are allowed, even if the search was shorter.
-const LEAST_ALLOWED: u64 = 64;
 /// The time for the causes of all findings, in hunts with a time budget; half of the time of the search, if that is longer.
 const TIME: Duration = Duration::from_secs(5);
 /// Seeds of the runs that force and prevent begin here, so that they differ from those of the search.
@@ -87,7 +85,7 @@ pub(crate) fn judge<R: Runner>(
 ) -> Result<Vec<Outcome>, R::Error> {
     let bugs = merged.shown().iter().filter(|shown| is_judged(shown)).count().min(FINDINGS);
     let begun = runner.elapsed();
-    let mut left = search_runs.max(LEAST_ALLOWED);
+    let mut left = search_runs.max(runner.least_judging_runs());
     let mut next_seed = FIRST_SEED;
     let mut judged: Vec<String> = Vec::new();
     let mut groups: Vec<Group> = Vec::new();

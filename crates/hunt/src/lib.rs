@@ -68,11 +68,19 @@ pub trait Runner {
         None
     }
 
+    /// How many runs may judge causes at least, even if the search was shorter. It is the same wherever the runs are executed.
+    fn least_judging_runs(&self) -> u64 {
+        LEAST_JUDGING_RUNS
+    }
+
     /// Why these runs show nothing about the program, if they do not.
     fn blindness(&self, _outcomes: &[Outcome]) -> Option<Blindness> {
         None
     }
 }
+
+/// See [`Runner::least_judging_runs`].
+pub const LEAST_JUDGING_RUNS: u64 = 64;
 
 /// Executes runs one after the other, as [`Runner::run`] requires it, for front ends that cannot execute several at once.
 ///

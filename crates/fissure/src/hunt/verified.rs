@@ -1,11 +1,11 @@
 //! Whether findings show again when their runs are repeated alone. Runs that go on at the same time may disturb each other, by a port or a
 //! file that only one of them can have, and a program may depend on time, files or processes that Fissure does not control.
 
-use std::time::Duration;
+use std::{cmp::Reverse, time::Duration};
 
 use fissure_hunt::{Found, HuntResult, HuntSettings};
 use fissure_model::{
-    finding::{Finding, Status},
+    finding::{Finding, Kind, Status},
     settings::Control,
 };
 use fissure_schedule::strategy::{REPLAY, registry};
@@ -50,8 +50,12 @@ pub(super) fn grade(
     let program = Program { time_limit: limit.min(program.time_limit), ..program.clone() };
     let most = if is_interrupted { INTERRUPTED_FINDINGS } else { usize::MAX };
     let mut left = Vec::new();
-    let proved = result.found.iter_mut().filter(|found| found.finding.status > Status::Warning);
-    for (number, Found { finding, .. }) in proved.enumerate() {
+    let proved = result.found.iter_mut().map(|found| &mut found.finding);
+    let mut proved: Vec<&mut Finding> = proved.filter(|finding| finding.status > Status::Warning).collect();
+    // Races and atomic-set violations may be intended.
+    let is_common = |finding: &Finding| matches!(finding.kind, Kind::DataRace | Kind::AtomicSetViolation);
+    proved.sort_by_key(|finding| (Reverse(finding.status), is_common(finding)));
+    for (number, finding) in proved.into_iter().enumerate() {
         if number >= most || !is_repeatable(&program, settings, finding)? {
             finding.status = Status::Warning;
             left.push(finding.id.clone());
