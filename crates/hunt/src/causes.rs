@@ -73,7 +73,8 @@ const TIME: Duration = Duration::from_secs(5);
 const FIRST_SEED: u64 = 1_000_000;
 
 /// Seeks the causes of the most certain findings, and tells those with the same cause as one. The search knows these goals at accesses, and took
-/// so many runs. Gives the runs in which causes were forced and nothing was prevented, which are added to the findings.
+/// so many runs. The runs of the judgement do not count as runs of the hunt: those that force a cause would make it seem more frequent than the
+/// search found it.
 pub(crate) fn judge<R: Runner>(
     settings: &RunSettings,
     strategy: &StrategyKind,
@@ -82,15 +83,13 @@ pub(crate) fn judge<R: Runner>(
     references: &References,
     known_goals: &[AccessGoal],
     search_runs: u64,
-) -> Result<Vec<Outcome>, R::Error> {
+) -> Result<(), R::Error> {
     let bugs = merged.shown().iter().filter(|shown| is_judged(shown)).count().min(FINDINGS);
     let begun = runner.elapsed();
     let mut left = search_runs.max(runner.least_judging_runs());
     let mut next_seed = FIRST_SEED;
     let mut judged: Vec<String> = Vec::new();
     let mut groups: Vec<Group> = Vec::new();
-    let mut forced = Vec::new();
-    // Runs that force a cause may show further failures.
     while let Some(shown) = merged
         .shown()
         .into_iter()
@@ -132,16 +131,13 @@ pub(crate) fn judge<R: Runner>(
             judged.extend(id.clone().filter(|id| *id != shown.id));
             groups.extend(id.map(|id| Group { causes, ids: vec![id] }));
         }
-        seen.iter().for_each(|outcome| merged.add(outcome, references));
-        merged.settle();
-        forced.extend(seen);
     }
     for Group { ids, .. } in groups {
         let mut ids = ids.into_iter();
         let Some(first) = ids.next() else { continue };
         ids.fold(first, |kept, other| merged.unite(&kept, &other));
     }
-    Ok(forced)
+    Ok(())
 }
 
 /// Whether the cause of a finding is sought. Races and violations of atomic sets have no candidates.

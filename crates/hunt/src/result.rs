@@ -17,8 +17,6 @@ pub struct HuntResult {
     pub problem: Option<Problem>,
     /// How many runs there were beside reference runs.
     pub runs: u64,
-    /// How many of them forced the cause of a finding, to prove it.
-    pub forced_runs: u64,
     /// How many runs, reference runs included, were examined for the problem.
     pub examined: u64,
     /// The processes of the first run.

@@ -66,8 +66,6 @@ struct StrategyState {
     runs: u64,
     /// How many of them were repeated as patient ones.
     patient_runs: u64,
-    /// How many further ones forced a cause.
-    forced_runs: u64,
     merged: Merged,
     goals: Allocation,
     chance: ChanceFacts,
@@ -108,7 +106,6 @@ impl<R: Runner> Hunt<'_, R> {
                 profiling_runs: 0,
                 runs: 0,
                 patient_runs: 0,
-                forced_runs: 0,
                 merged: Merged::default(),
                 goals: match learns {
                     true => Allocation::new(
@@ -305,27 +302,19 @@ impl<R: Runner> Hunt<'_, R> {
         (state.runs..).zip(planning.next()).map(control).collect()
     }
 
-    /// Seeks the causes of the findings. The runs that this takes and that force a cause count like any others.
+    /// Seeks the causes of the findings.
     fn judge(&mut self, state: &mut StrategyState) -> Result<(), R::Error> {
         let search_runs =
             state.profiling_runs + state.runs + state.patient_runs + self.settings.reference_runs;
         let known = state.goals.accesses().known_goals();
         let (run, merged) = (&self.settings.run, &mut state.merged);
-        let forced =
-            causes::judge(run, state.strategy, self.runner, merged, &self.references, &known, search_runs)?;
-        state.forced_runs = forced.len() as u64;
-        self.result.runs += state.forced_runs;
-        self.result.forced_runs += state.forced_runs;
-        for outcome in &forced {
-            self.result.facts.add(outcome, &self.references);
-        }
-        Ok(())
+        causes::judge(run, state.strategy, self.runner, merged, &self.references, &known, search_runs)
     }
 
     /// Adds the findings of a strategy to the result.
     fn close(&mut self, state: StrategyState, shortened: Vec<Shortened>) {
         let StrategyState { strategy, profiling_runs, runs, merged, goals, chance, .. } = state;
-        let all_runs = profiling_runs + runs + state.patient_runs + state.forced_runs;
+        let all_runs = profiling_runs + runs + state.patient_runs;
         let doubts = &self.doubts;
         self.result.facts.uncounted.retain(|failure, _| !doubts.is_settled(failure));
         self.result.facts.patient_runs = doubts.runs();

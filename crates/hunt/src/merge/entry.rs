@@ -114,8 +114,9 @@ impl Entry {
         let Some(run) = outcome.accounts().next() else { return };
         let known = self.hits.iter().position(|hit| hit.seed == outcome.seed);
         let rank = (finding.status, true);
-        if let Some(known) = known {
-            self.hits.remove(known);
+        // It takes the place of a run of the search, because it does not count as a hit.
+        if let Some(replaced) = known.or(self.hits.len().checked_sub(1)) {
+            self.hits.remove(replaced);
         }
         self.hits.insert(
             0,
