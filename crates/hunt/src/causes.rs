@@ -247,9 +247,12 @@ impl<R: Runner> Judge<'_, R> {
         cleared: &mut [Vec<bool>],
     ) -> Result<(), R::Error> {
         for (index, candidate) in candidates.iter().enumerate() {
-            let clears_all = |known: &Vec<bool>| known.len() == failing.len() && !known.contains(&false);
-            // Candidates that no run had as its goal are tried only if the others do not explain everything.
-            if candidate.is_remote_chance && cleared.iter().any(clears_all) {
+            let clears_all = |(known, candidate): (&Vec<bool>, &Candidate)| {
+                known.len() == failing.len() && !known.contains(&false) && !candidate.is_order()
+            };
+            // Candidates that no run had as its goal are tried only if the others do not explain everything. An order is often only the
+            // beginning of an interleaving.
+            if candidate.is_remote_chance && cleared.iter().zip(candidates).any(clears_all) {
                 break;
             }
             let known = cleared[index].len();
@@ -348,7 +351,9 @@ impl<R: Runner> Judge<'_, R> {
             // Each is forced while the other one is prevented: the bystander cannot make the program fail alone.
             let alone = self.force(own, COMPARED, &[candidates[*known].prevention.clone()])?;
             let known_alone = self.force(other, COMPARED, std::slice::from_ref(&candidate.prevention))?;
-            if is_sure(alone) && known_alone.fails == 0 {
+            // An interleaving needs the order that it begins with, so it cannot happen while that is prevented.
+            let begins_with_known = candidates[*known].is_order() && !candidate.is_order();
+            if known_alone.fails == 0 && (is_sure(alone) || begins_with_known) {
                 best = Some((index, goal));
             }
         }

@@ -35,6 +35,11 @@ impl Candidate {
         Candidate { prevention, goal, violation: None, is_remote_chance: false }
     }
 
+    /// Whether it is only an order of two operations.
+    pub(super) fn is_order(&self) -> bool {
+        matches!(self.prevention, Prevention::Early { .. })
+    }
+
     /// Whether it is about the same variable in the same method as another one, so that one lock would prevent both.
     pub(super) fn is_about_same(&self, other: &Candidate) -> bool {
         match (&self.prevention, &other.prevention) {
