@@ -266,7 +266,8 @@ impl<R: Runner> Hunt<'_, R> {
         let is_bad = !state.has_bug && merge::shows_failure(outcome, references);
         let is_news = references.is_news(outcome);
         state.goals.learn(outcome, Judgement { shows_bug, is_bad, is_news });
-        if !outcome.is_patient {
+        // Runs that are repeated as patient ones are not left to chance.
+        if outcome.is_patient == self.settings.run.is_patient {
             state.chance.add(outcome, known != (state.merged.len(), state.goals.counts().0));
         }
     }

@@ -89,6 +89,8 @@ pub struct RunSettings {
     pub points: Points,
     /// The number of steps after which a run ends.
     pub steps: u64,
+    /// Whether time passes in runs only if no thread can run before. Otherwise sleeping threads may be woken early.
+    pub is_patient: bool,
     /// Whether a checker looks for atomic-set violations in every run, whatever the strategy.
     pub checks_atomic_sets: bool,
     /// The project's atomic sets and units of work.
@@ -159,7 +161,7 @@ impl RunSettings {
             goal,
             prevented: Vec::new(),
             schedule: None,
-            is_patient: false,
+            is_patient: self.is_patient,
             steps: self.steps,
             volatiles: !matches!(points, Points::Auto | Points::Locks) || stops_at_volatiles,
             accesses: points.accesses(),

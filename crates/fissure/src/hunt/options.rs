@@ -286,6 +286,7 @@ impl ScheduleArguments {
             depth: self.depth,
             points: self.points.into(),
             steps: self.steps,
+            is_patient: false,
             checks_atomic_sets: self.check.contains(&CheckerName::AtomicSets),
             sets,
         }

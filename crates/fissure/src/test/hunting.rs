@@ -6,7 +6,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use fissure_hunt::{Aims, HuntSettings, Shard};
+use fissure_hunt::{Aims, HuntSettings, RunSettings, Shard};
 use fissure_model::{
     finding::{Finding, Kind, Status, fingerprint},
     iteration::Isolation,
@@ -211,7 +211,8 @@ impl Session<'_> {
             // A test is about failures.
             aims: Aims::FAILURES,
             only: Vec::new(),
-            run: self.options.scheduling.run_settings(self.sets.clone()),
+            // The time-outs of test frameworks must not strike while the test can go on.
+            run: RunSettings { is_patient: true, ..self.options.scheduling.run_settings(self.sets.clone()) },
         }
     }
 }
