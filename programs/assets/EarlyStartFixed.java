@@ -1,4 +1,5 @@
 // The correct variant of EarlyStart: the thread starts when both fields are set.
+// fissure: nothing-predicted
 public class EarlyStartFixed {
     static final class Feed {
         private int opened;

@@ -1,7 +1,5 @@
 // A buyer checks with "if" before wait and not again after it; another buyer may have taken the item first.
 // fissure: must-be-bug failure WaitWithIf$Store.take
-// fissure: cause overtaken WaitWithIf$Store.take:18
-// fissure: repair
 import java.util.LinkedList;
 
 public class WaitWithIf {

@@ -45,7 +45,8 @@ fn a_violation_is_made_to_happen_and_its_twin_is_clean() {
         assert_eq!(finding["runs"], 18);
         let seeds = finding["seeds"].as_array().unwrap().len() as u64;
         assert_eq!(finding["hits"].as_u64(), Some(seeds));
-        assert!(strategy == "random" || seeds >= 17, "{text}");
+        // After a dozen hits, most runs look for something else.
+        assert!(strategy == "random" || seeds >= 12, "{text}");
         assert_eq!(report["exits"]["0"], 18, "{text}");
     }
     let (code, text) = place.hunt(&["--runs", "18"], "AccountTransferFixed");
@@ -188,7 +189,10 @@ fn a_remote_access_between_local_ones_is_found_and_explained() {
     let between = &cause["prevention"]["between"];
     let sites = [&between["first"], &between["last"], &between["remote"][0]].map(|access| &access["site"]);
     assert_eq!(sites, ["CheckedMap.read:11", "CheckedMap.read:12", "CheckedMap.lambda$main$0:20"], "{text}");
-    assert_eq!((&cause["forced"]["fails"], &cause["prevented"]["fails"]), (&cause["forced"]["runs"], &0.into()));
+    assert_eq!(
+        (&cause["forced"]["fails"], &cause["prevented"]["fails"]),
+        (&cause["forced"]["runs"], &0.into())
+    );
     let steps = finding["interleaving"]["steps"].as_array().unwrap().iter();
     let accesses: Vec<&str> = steps
         .filter(|step| step["object"] == "CheckedMap.entries")
