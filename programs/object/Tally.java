@@ -1,7 +1,6 @@
 // Counts how often each point was seen. The method add returns nothing and loses an update if another one comes between its steps: only a later
 // call shows that. Its arguments are objects of another class.
 // fissure: non-atomic add
-// fissure: atomic count
 import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
