@@ -300,7 +300,16 @@ impl<R: Runner> Judge<'_, R> {
 
     /// The runs to repeat: those that show the finding best, with different goals first.
     fn failing(&self, merged: &Merged) -> Vec<Control> {
-        let hits = merged.hits(&self.shown.id);
+        let mut hits = merged.hits(&self.shown.id);
+        // Runs with other scheduling points than those of candidates cannot prevent them, so they are left out if there are others.
+        let is_comparable = |goal: &Option<Goal>| match goal {
+            Some(Goal::Chance(goal)) => !goal.sets && !goal.volatiles,
+            Some(Goal::Set(_) | Goal::Race(_)) => false,
+            Some(Goal::Accesses(_) | Goal::Acquires(_)) | None => true,
+        };
+        if hits.iter().any(|(_, goal, _)| is_comparable(goal)) {
+            hits.retain(|(_, goal, _)| is_comparable(goal));
+        }
         let control = |(seed, goal, is_patient): (u64, Option<Goal>, bool)| Control {
             is_patient,
             ..self.settings.control(self.strategy, seed, goal)
