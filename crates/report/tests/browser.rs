@@ -52,7 +52,7 @@ try {
   press("+");
   check("plus makes it larger", Number(visible(".timeline svg")[0].getAttribute("width")) > width);
   press("j");
-  check("j opens the next finding", visible("article h2")[0].textContent.includes("deadlock"));
+  check("j opens the next finding", visible("article h2")[0].textContent.includes("waits for ever"));
   const search = one("#search");
   search.value = "hashmap CLEAR";
   search.dispatchEvent(new Event("input"));
