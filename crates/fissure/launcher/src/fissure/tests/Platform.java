@@ -1,6 +1,7 @@
 package fissure.tests;
 
 import java.lang.reflect.Array;
+import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -21,13 +22,18 @@ final class Platform implements Framework {
     @Override
     public void list(List<Class<?>> classes, Listing listing) throws ReflectiveOperationException {
         Method selectClass = Framework.find(ENGINE + "discovery.DiscoverySelectors").getMethod("selectClass", Class.class);
-        List<Object> selectors = new ArrayList<>();
+        Object launcher = launcher();
+        // One by one: an engine that cannot read one class, because a library is missing that it needs, gives up all that are asked for with it.
         for (Class<?> type : classes) {
-            selectors.add(selectClass.invoke(null, type));
-        }
-        Object plan = discover(launcher(), request(selectors));
-        for (Object root : (Collection<?>) call(plan, "TestPlan", "getRoots")) {
-            list(plan, root, listing);
+            List<Object> selectors = Collections.singletonList(selectClass.invoke(null, type));
+            try {
+                Object plan = discover(launcher, request(selectors));
+                for (Object root : (Collection<?>) call(plan, "TestPlan", "getRoots")) {
+                    list(plan, root, listing);
+                }
+            } catch (InvocationTargetException error) {
+                listing.problem(type.getName(), error.getCause());
+            }
         }
     }
 
